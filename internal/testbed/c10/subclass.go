@@ -2,7 +2,6 @@ package c10
 
 import "github.com/opassert/opassert/asserts"
 
-// traits returns the traits that observations carry.
 func (x *TensorImpl) traits() asserts.Traits {
 	traits := kindTraits[x.kind]
 	if x.device == Meta {

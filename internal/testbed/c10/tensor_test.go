@@ -203,7 +203,7 @@ func TestRecycledAddress(t *testing.T) {
 func TestCommon(t *testing.T) {
 	a := Empty(nil, TensorOptions{DType: Int64, Kind: ReportingWrapper})
 	b := Empty(nil, TensorOptions{DType: Float32, Kind: DirectSubclass})
-	if got, want := Common(a, nil, b), (TensorOptions{DType: Float32, Kind: ReportingWrapper}); got != want {
+	if got, want := Common(a, b), (TensorOptions{DType: Float32, Kind: ReportingWrapper}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	panics(t, "tensors on cpu and on meta", func() { Common(a, Empty(nil, TensorOptions{Device: Meta})) })

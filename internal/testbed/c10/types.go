@@ -107,20 +107,14 @@ func (o TensorOptions) With(d DType) TensorOptions {
 }
 
 // Common returns the options of a result computed from tensors: the element type and the kind that all of them promote
-// to. Undefined tensors are ignored. It panics if devices differ.
+// to. It panics if devices differ.
 func Common(ts ...*Tensor) TensorOptions {
-	var common TensorOptions
-	first := true
+	common := TensorOptions{Device: ts[0].Options().Device}
 	for _, t := range ts {
-		if t == nil {
-			continue
-		}
 		o := t.Options()
-		Check(first || o.Device == common.Device, "tensors on %v and on %v in one call", common.Device, o.Device)
+		Check(o.Device == common.Device, "tensors on %v and on %v in one call", common.Device, o.Device)
 		common.DType = max(common.DType, o.DType)
 		common.Kind = max(common.Kind, o.Kind)
-		common.Device = o.Device
-		first = false
 	}
 	return common
 }

@@ -25,7 +25,6 @@ func sparse() *c10.Tensor {
 // keep keeps a handle, as a cache would.
 func keep(t *c10.Tensor) { t.Retain() }
 
-// returnWith returns the tensor that the result is compared with.
 func returnWith(t, with *c10.Tensor) *c10.Tensor {
 	t.Release()
 	return with.Retain()

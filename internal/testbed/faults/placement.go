@@ -153,5 +153,4 @@ func increased(t *c10.Tensor) *c10.Tensor {
 // scribble writes an element without a version bump.
 func scribble(t *c10.Tensor) { t.SetFloat(0, t.Float(0)+1) }
 
-// negated returns a new tensor.
 func negated(self *c10.Tensor) *c10.Tensor { return kernels.Neg(self) }

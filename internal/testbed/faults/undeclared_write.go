@@ -36,13 +36,11 @@ var _ = planting(asserts.UndeclaredWrite, plant{
 
 func matrix() *c10.Tensor { return c10.FromFloats([]float64{1, 2, 3, 4, 5, 6}, []int64{2, 3}, f32) }
 
-// part returns a tensor on part of a larger storage.
 func part(base *c10.Tensor, n, offset int64) *c10.Tensor {
 	defer base.Release()
 	return base.AsStrided([]int64{n}, []int64{1}, offset)
 }
 
-// half is the middle of four elements.
 func half() *c10.Tensor { return part(four(), 2, 1) }
 
 func fives() *c10.Tensor { return part(vector(5, 5, 5, 5), 2, 1) }
@@ -57,7 +55,6 @@ func negateZeros(t *c10.Tensor) {
 	}
 }
 
-// changeNaNs changes the payload of NaNs.
 func changeNaNs(t *c10.Tensor) {
 	for i := range t.Numel() {
 		if math.IsNaN(t.Float(i)) {

@@ -21,26 +21,6 @@ func observeList(call *asserts.Call, list []*c10.Tensor) {
 	}
 }
 
-// ChooseQparamsPerTensor is composite.
-//
-// ChooseQparamsPerTensor calls kernels.ChooseQparamsPerTensor, checked as out-of-place.
-//
-//	_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)
-func ChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64, int64) {
-	call := asserts.Call{Record: make([]asserts.Observation, 2)}
-	args := func() { self.Observe(call.Next(self)) }
-	call.Begin(&opChooseQparamsPerTensor)
-	call.Before(args)
-	result0, result1 := kernels.ChooseQparamsPerTensor(self, reduceRange)
-	call.After(args, nil)
-	return result0, result1
-}
-
-var opChooseQparamsPerTensor = asserts.Op{Name: "aten::_choose_qparams_per_tensor",
-	Schema: "_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)",
-	Args:   []asserts.Subject{{Name: "self", Type: "Tensor"}},
-}
-
 // ForeachAddList calls kernels.ForeachAddList, checked as out-of-place.
 //
 //	_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
@@ -266,28 +246,6 @@ var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors, int dim
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// CatOut calls kernels.CatOut, checked as in-place.
-//
-//	cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
-func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, error) {
-	call := asserts.Call{Record: make([]asserts.Observation, 37)}
-	args := func() { observeList(&call, tensors); out.Observe(call.Next(out)) }
-	call.Begin(&opCatOut)
-	call.Before(args)
-	result, err := kernels.CatOut(tensors, dim, out)
-	call.AfterError(err, args, func() { result.Observe(call.Next(result)) })
-	return result, err
-}
-
-var opCatOut = asserts.Op{Name: "aten::cat.out",
-	Schema: "cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{
-		{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true},
-		{Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
-	},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
 // Clamp calls kernels.Clamp, checked as out-of-place.
 //
 //	clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
@@ -304,28 +262,6 @@ func Clamp(self *c10.Tensor, min, max *float64) *c10.Tensor {
 var opClamp = asserts.Op{Name: "aten::clamp",
 	Schema:  "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// ClampTensor calls kernels.ClampTensor, checked as out-of-place.
-//
-//	clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
-func ClampTensor(self, min, max *c10.Tensor) *c10.Tensor {
-	call := asserts.Call{Record: make([]asserts.Observation, 7)}
-	args := func() { self.Observe(call.Next(self)); min.Observe(call.Next(min)); max.Observe(call.Next(max)) }
-	call.Begin(&opClampTensor)
-	call.Before(args)
-	result := kernels.ClampTensor(self, min, max)
-	call.After(args, func() { result.Observe(call.Next(result)) })
-	return result
-}
-
-var opClampTensor = asserts.Op{Name: "aten::clamp.Tensor",
-	Schema: "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-	Args: []asserts.Subject{
-		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "min", Type: "Tensor?", Suffix: "?"},
-		{Index: 2, Name: "max", Type: "Tensor?", Suffix: "?"},
-	},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
@@ -614,26 +550,6 @@ var opMulTensor = asserts.Op{Name: "aten::mul.Tensor", Schema: "mul.Tensor(Tenso
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// NativeDropout calls kernels.NativeDropout, checked as out-of-place.
-//
-//	native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
-func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10.Tensor) {
-	call := asserts.Call{Record: make([]asserts.Observation, 4)}
-	args := func() { input.Observe(call.Next(input)) }
-	call.Begin(&opNativeDropout)
-	call.Before(args)
-	result0, result1 := kernels.NativeDropout(input, p, train)
-	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
-	return result0, result1
-}
-
-var opNativeDropout = asserts.Op{Name: "aten::native_dropout",
-	Schema:  "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "input", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
-	Tags:    []string{"nondeterministic_seeded"},
-}
-
 // Neg calls kernels.Neg, checked as out-of-place.
 //
 //	neg(Tensor self) -> Tensor
@@ -650,23 +566,6 @@ func Neg(self *c10.Tensor) *c10.Tensor {
 var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// RandGenerator calls kernels.RandGenerator, checked as out-of-place.
-//
-//	rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	call := asserts.Call{Record: make([]asserts.Observation, 1)}
-	call.Begin(&opRandGenerator)
-	result := kernels.RandGenerator(size, generator, dtype, layout, device, pinMemory)
-	call.After(nil, func() { result.Observe(call.Next(result)) })
-	return result
-}
-
-var opRandGenerator = asserts.Op{Name: "aten::rand.generator",
-	Schema: "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, " +
-		"Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // Relu calls kernels.Relu, checked as out-of-place.
@@ -915,6 +814,8 @@ var opUnbindCopyIntOut = asserts.Op{Name: "aten::unbind_copy.int_out",
 	},
 }
 
+// View takes elements that are contiguous, or sizes that stay; PyTorch finds strides in more cases.
+//
 // View calls kernels.View, checked as view.
 //
 //	view(Tensor(a) self, SymInt[] size) -> Tensor(a)
@@ -971,7 +872,6 @@ var opZeroInPlace = asserts.Op{Name: "aten::zero_", Schema: "zero_(Tensor(a!) se
 
 // Kernels are the ops of this package with their kernels.
 var Kernels = []asserts.Kernel{
-	{Op: &opChooseQparamsPerTensor, Func: kernels.ChooseQparamsPerTensor},
 	{Op: &opForeachAddList, Func: kernels.ForeachAddList},
 	{Op: &opForeachAddListInPlace, Func: kernels.ForeachAddListInPlace},
 	{Op: &opIndices, Func: kernels.Indices},
@@ -983,9 +883,7 @@ var Kernels = []asserts.Kernel{
 	{Op: &opAminmax, Func: kernels.Aminmax},
 	{Op: &opAminmaxOut, Func: kernels.AminmaxOut},
 	{Op: &opCat, Func: kernels.Cat},
-	{Op: &opCatOut, Func: kernels.CatOut},
 	{Op: &opClamp, Func: kernels.Clamp},
-	{Op: &opClampTensor, Func: kernels.ClampTensor},
 	{Op: &opClone, Func: kernels.Clone},
 	{Op: &opContiguous, Func: kernels.Contiguous},
 	{Op: &opCopyInPlace, Func: kernels.CopyInPlace},
@@ -1000,9 +898,7 @@ var Kernels = []asserts.Kernel{
 	{Op: &opLift, Func: kernels.Lift},
 	{Op: &opLinear, Func: kernels.Linear},
 	{Op: &opMulTensor, Func: kernels.MulTensor},
-	{Op: &opNativeDropout, Func: kernels.NativeDropout},
 	{Op: &opNeg, Func: kernels.Neg},
-	{Op: &opRandGenerator, Func: kernels.RandGenerator},
 	{Op: &opRelu, Func: kernels.Relu},
 	{Op: &opResizeInPlace, Func: kernels.ResizeInPlace},
 	{Op: &opRreluWithNoise, Func: kernels.RreluWithNoise},

@@ -4,7 +4,6 @@ package gentest
 
 // Wrappers holds every wrapper by the name of its op.
 var Wrappers = map[string]any{
-	"_choose_qparams_per_tensor":               ChooseQparamsPerTensor,
 	"_foreach_add.List":                        ForeachAddList,
 	"_foreach_add_.List":                       ForeachAddListInPlace,
 	"_indices":                                 Indices,
@@ -16,9 +15,7 @@ var Wrappers = map[string]any{
 	"aminmax":                                  Aminmax,
 	"aminmax.out":                              AminmaxOut,
 	"cat":                                      Cat,
-	"cat.out":                                  CatOut,
 	"clamp":                                    Clamp,
-	"clamp.Tensor":                             ClampTensor,
 	"clone":                                    Clone,
 	"contiguous":                               Contiguous,
 	"copy_":                                    CopyInPlace,
@@ -33,9 +30,7 @@ var Wrappers = map[string]any{
 	"lift":                                     Lift,
 	"linear":                                   Linear,
 	"mul.Tensor":                               MulTensor,
-	"native_dropout":                           NativeDropout,
 	"neg":                                      Neg,
-	"rand.generator":                           RandGenerator,
 	"relu":                                     Relu,
 	"resize_":                                  ResizeInPlace,
 	"rrelu_with_noise":                         RreluWithNoise,

@@ -5,7 +5,7 @@ import "github.com/opassert/opassert/internal/testbed/c10"
 //opassert:kernel clone
 func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
 	if self.Layout() == c10.SparseCOO {
-		return cloneSparse(self)
+		return assembleCOO(Clone(self.Indices(), nil), Clone(self.Values(), nil), self.Sizes(), self.IsCoalesced())
 	}
 	out := c10.Empty(self.Sizes(), self.Options())
 	copyElements(out, self)

@@ -13,18 +13,6 @@ import (
 
 // The values that PyTorch 1.13.1 writes to arguments and returns.
 
-func TestQparams(t *testing.T) {
-	x := matrix(2, 3, -2, 1.5, -.5, 3, 1, -1)
-	for reduce, want := range map[bool]struct {
-		scale float64
-		zero  int64
-	}{false: {0.0196078431372549, 102}, true: {0.03937007874015748, 51}} {
-		if scale, zero := ChooseQparamsPerTensor(x, reduce); scale != want.scale || zero != want.zero {
-			t.Errorf("reduced %v: %v and %d, want %v and %d", reduce, scale, zero, want.scale, want.zero)
-		}
-	}
-}
-
 func TestLists(t *testing.T) {
 	a, b := vector(1, 2), vector(3)
 	ForeachAddListInPlace(list(a, b), list(b, b), 2)
@@ -57,52 +45,23 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-func TestRandom(t *testing.T) {
-	g := c10.NewGenerator(3)
-	uniform := read(RandGenerator([]int64{2000}, g, nil, nil, nil, nil))
-	_, mask := NativeDropout(room(2000), .75, nil)
-	for _, tt := range []struct {
-		name              string
-		values            []float64
-		mean, spread, off float64
-	}{
-		{"uniform", uniform, .5, 1. / 12, .025},
-		{"mask", read(mask), .25, .1875, .05},
-	} {
-		mean, spread := total(tt.values)/2000, 0.0
-		for _, v := range tt.values {
-			spread += (v - mean) * (v - mean) / 2000
-		}
-		if math.Abs(mean-tt.mean) > tt.off || math.Abs(spread-tt.spread) > tt.off {
-			t.Errorf("%s: mean %v, variance %v", tt.name, mean, spread)
-		}
-	}
-	for _, p := range []float64{0, 1} {
-		if _, mask := NativeDropout(room(4), p, nil); total(read(mask)) != 4-4*p {
-			t.Errorf("dropped with probability %v: %v", p, read(mask))
-		}
-	}
-}
-
 func room(n int64) *c10.Tensor { return c10.Empty([]int64{n}, c10.TensorOptions{DType: c10.Float32}) }
 
 func TestTraining(t *testing.T) {
 	x := c10.Full([]int64{400}, 3, c10.TensorOptions{DType: c10.Float32})
-	dropped, mask := NativeDropout(x, .25, nil)
-	count := 0
-	for i, v := range read(dropped) {
-		if want := 4 * mask.Float(int64(i)); v != want {
-			t.Fatalf("element %d is %v under mask %v", i, v, mask.Float(int64(i)))
+	for p, want := range map[float64]float64{.25: 4, .75: 12, 1: 0} {
+		sum := 0.0
+		for _, v := range read(Dropout(x, p, true)) {
+			if v != 0 && v != want {
+				t.Fatalf("an element of 3 is %v, dropped with probability %v", v, p)
+			}
+			sum += v
 		}
-		count += int(mask.Int(int64(i)))
+		if rest := sum / 1200; p < 1 && (rest < .6 || rest > 1.4) || p == 1 && sum != 0 {
+			t.Errorf("%v of the sum is left, dropped with probability %v", rest, p)
+		}
 	}
-	if count < 250 || count > 350 {
-		t.Errorf("%d of 400 kept with 0.75", count)
-	}
-	if same, all := NativeDropout(x, .25, ptr(false)); same.SharesStorage(x) || !Equal(same, x) || total(read(all)) != 400 {
-		t.Errorf("evaluation drops")
-	}
-	if !Dropout(x, .25, false).Is(x) || Dropout(x, .25, true).Is(x) {
+	if !Dropout(x, .25, false).Is(x) || !Dropout(x, 0, true).Is(x) || Dropout(x, .25, true).Is(x) {
 		t.Errorf("dropout returns its argument at the wrong time")
 	}
 
@@ -142,7 +101,7 @@ func TestRefusals(t *testing.T) {
 		{"reduced twice", func() { SumDimIntList(x, []int64{1, -1}, false, nil) }},
 		{"depends on values", func() { LocalScalarDense(meta) }},
 		{"one value of a tensor of 3", func() { LocalScalarDense(v) }},
-		{"probability -1", func() { NativeDropout(v, 2, nil) }},
+		{"probability -1", func() { Dropout(v, 2, true) }},
 		{"2 out tensors for 3", func() { UnbindCopyIntOut(v, 0, list(out(), out())) }},
 		{"lists of 1 and of 2", func() { ForeachAddList(list(v), list(v, v), 1) }},
 		{"where a sparse_csr one", func() { CrowIndices(coo) }},

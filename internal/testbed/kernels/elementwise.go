@@ -22,12 +22,8 @@ func mapped(self *c10.Tensor, f func(float64) float64) []float64 {
 
 // binary computes a new tensor from the elements of two, broadcast.
 func binary(self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
-	return binaryAs(c10.Common(self, other), self, other, f)
-}
-
-func binaryAs(o c10.TensorOptions, self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
 	sizes := broadcastSizes(self, other)
-	return fill(c10.Empty(sizes, o), zipped(self, other, sizes, f))
+	return fill(c10.Empty(sizes, c10.Common(self, other)), zipped(self, other, sizes, f))
 }
 
 func zipped(self, other *c10.Tensor, sizes []int64, f func(a, b float64) float64) []float64 {
@@ -91,37 +87,13 @@ func clamped(low, high *float64) func(float64) float64 {
 	}
 }
 
-//opassert:kernel clamp.Tensor
-func ClampTensor(self, min, max *c10.Tensor) *c10.Tensor {
-	c10.Check(min != nil || max != nil, "clamp needs a bound")
-	sizes := broadcastSizes(self, min, max)
-	values := readAs(self, sizes)
-	if min != nil {
-		clampTo(values, readAs(min, sizes), func(v, bound float64) bool { return v < bound })
-	}
-	if max != nil {
-		clampTo(values, readAs(max, sizes), func(v, bound float64) bool { return v > bound })
-	}
-	return fill(c10.Empty(sizes, c10.Common(self, min, max)), values)
-}
-
-func clampTo(values, bounds []float64, outside func(v, bound float64) bool) {
-	for i, v := range values {
-		if outside(v, bounds[i]) {
-			values[i] = bounds[i]
-		}
-	}
-}
-
-// broadcastSizes returns the sizes that all tensors expand to, without undefined ones.
+// broadcastSizes returns the sizes that all tensors expand to.
 //
 // Source: aten/src/ATen/ExpandUtils.cpp, infer_size.
 func broadcastSizes(ts ...*c10.Tensor) []int64 {
 	var sizes []int64
 	for _, t := range ts {
-		if t != nil {
-			sizes = broadcastTwo(sizes, t.Sizes())
-		}
+		sizes = broadcastTwo(sizes, t.Sizes())
 	}
 	return sizes
 }
@@ -141,7 +113,6 @@ func broadcastTwo(a, b []int64) []int64 {
 	return sizes
 }
 
-// readAs reads a tensor expanded to sizes.
 func readAs(t *c10.Tensor, sizes []int64) []float64 {
 	view := Expand(t, sizes, false)
 	defer view.Release()

@@ -18,7 +18,6 @@ func geometryOf(t *c10.Tensor) geometry {
 
 func (g geometry) view(t *c10.Tensor) *c10.Tensor { return t.AsStrided(g.sizes, g.strides, g.offset) }
 
-// impose sets the geometry of t.
 func (g geometry) impose(t *c10.Tensor) *c10.Tensor {
 	t.SetSizesAndStrides(g.sizes, g.strides, g.offset)
 	return t
@@ -99,53 +98,6 @@ func (g geometry) expand(sizes []int64) geometry {
 		c10.Check(have == 1, "expand of sizes %v to %v", g.sizes, sizes)
 	}
 	return out
-}
-
-// reshape returns the geometry of the same elements with other sizes, and whether one exists.
-//
-// Source: aten/src/ATen/TensorUtils.cpp, computeStride.
-func (g geometry) reshape(sizes []int64) (geometry, bool) {
-	if c10.Numel(g.sizes) == 0 {
-		return geometry{sizes, c10.ContiguousStrides(sizes), g.offset}, true
-	}
-	strides := make([]int64, len(sizes))
-	d := len(sizes) - 1
-	for _, c := range g.chunks() {
-		left := c.numel
-		for ; d >= 0 && (left > 1 || sizes[d] == 1); d-- {
-			if left%sizes[d] != 0 {
-				return g, false
-			}
-			strides[d] = c.stride * (c.numel / left)
-			left /= sizes[d]
-		}
-		if left != 1 {
-			return g, false
-		}
-	}
-	for ; d >= 0; d-- {
-		strides[d] = 1
-	}
-	return geometry{slices.Clone(sizes), strides, g.offset}, true
-}
-
-// A chunk is a run of dimensions that one stride covers.
-type chunk struct{ numel, stride int64 }
-
-// chunks returns the chunks of a geometry, the last first.
-func (g geometry) chunks() []chunk {
-	var chunks []chunk
-	for d := len(g.sizes) - 1; d >= 0; d-- {
-		if g.sizes[d] == 1 {
-			continue
-		}
-		if last := len(chunks) - 1; last >= 0 && g.strides[d] == chunks[last].numel*chunks[last].stride {
-			chunks[last].numel *= g.sizes[d]
-			continue
-		}
-		chunks = append(chunks, chunk{g.sizes[d], g.strides[d]})
-	}
-	return chunks
 }
 
 // inferSizes computes the one size that may be -1.

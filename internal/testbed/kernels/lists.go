@@ -72,10 +72,7 @@ func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 
 //opassert:kernel unbind_copy.int_out
 func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
-	copyEachOut(out, UnbindInt(self, dim))
-}
-
-func copyEachOut(out, pieces []*c10.Tensor) {
+	pieces := UnbindInt(self, dim)
 	c10.Check(len(out) == len(pieces), "%d out tensors for %d pieces", len(out), len(pieces))
 	for i, piece := range pieces {
 		copyOut(out[i], piece)

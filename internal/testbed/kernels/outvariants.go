@@ -7,15 +7,6 @@ func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor
 	return copyOut(out, AddTensor(self, other, alpha))
 }
 
-//opassert:kernel cat.out
-func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, error) {
-	result, err := Cat(tensors, dim)
-	if err != nil {
-		return nil, err
-	}
-	return copyOut(out, result), nil
-}
-
 //opassert:kernel aminmax.out
 func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	lowest, highest := Aminmax(self, dim, keepdim)

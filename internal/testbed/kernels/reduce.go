@@ -3,7 +3,6 @@ package kernels
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/opassert/opassert/internal/slicesx"
@@ -23,7 +22,6 @@ func reduce(self *c10.Tensor, dims []int64, keepdim bool, o c10.TensorOptions, f
 	return out
 }
 
-// reduced returns which dimensions are reduced.
 func reduced(self *c10.Tensor, dims []int64) []bool {
 	gone := make([]bool, self.Dim())
 	for d := range gone {
@@ -127,21 +125,6 @@ func Equal(self, other *c10.Tensor) bool {
 		}
 	}
 	return true
-}
-
-// ChooseQparamsPerTensor is composite.
-//
-//opassert:kernel _choose_qparams_per_tensor
-func ChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64, int64) {
-	lowest, highest := Aminmax(self, nil, false)
-	defer releaseAll([]*c10.Tensor{lowest, highest})
-	steps := 255.0
-	if reduceRange {
-		steps = 127
-	}
-	bottom, top := min(LocalScalarDense(lowest), 0), max(LocalScalarDense(highest), 0)
-	scale := max((top-bottom)/steps, 1e-9)
-	return scale, int64(min(max(math.RoundToEven(-bottom/scale), 0), steps))
 }
 
 // checkValues rejects a meta tensor, as the result depends on values.

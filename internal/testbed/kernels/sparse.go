@@ -28,10 +28,6 @@ func assembleCOO(indices, values *c10.Tensor, sizes []int64, coalesced bool) *c1
 	return c10.NewSparseCOO(indices, values, sizes, coalesced)
 }
 
-func cloneSparse(self *c10.Tensor) *c10.Tensor {
-	return assembleCOO(Clone(self.Indices(), nil), Clone(self.Values(), nil), self.Sizes(), self.IsCoalesced())
-}
-
 // addSparse puts the entries of both side by side, uncoalesced.
 func addSparse(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 	c10.Check(slices.Equal(self.Sizes(), other.Sizes()), "sparse tensors of %v and %v", self.Sizes(), other.Sizes())

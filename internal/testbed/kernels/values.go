@@ -6,7 +6,6 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
-// read returns the elements of a tensor in order.
 func read(t *c10.Tensor) []float64 {
 	values := make([]float64, t.Numel())
 	for i := range values {
@@ -15,7 +14,6 @@ func read(t *c10.Tensor) []float64 {
 	return values
 }
 
-// fill sets the elements of a new tensor.
 func fill(t *c10.Tensor, values []float64) *c10.Tensor {
 	for i, v := range values {
 		t.SetFloat(int64(i), v)
@@ -23,7 +21,6 @@ func fill(t *c10.Tensor, values []float64) *c10.Tensor {
 	return t
 }
 
-// overwrite sets the elements of an argument.
 func overwrite(t *c10.Tensor, values []float64) *c10.Tensor {
 	checkNoOverlap(t)
 	fill(t, values)

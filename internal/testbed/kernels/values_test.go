@@ -43,8 +43,6 @@ func TestValues(t *testing.T) {
 		{`one(Gelu(x, "tanh"))`, one(Gelu(x, "tanh")), []value{{[]int64{2, 3}, []float64{-0.0454022884, 1.39957154, -0.154285997, 2.99636269, 0.841192007, -0.158807993}}}},
 		{"one(Clamp(x, ptr(-1.0), ptr(1.0)))", one(Clamp(x, ptr(-1.0), ptr(1.0))), []value{{[]int64{2, 3}, []float64{-1, 1, -0.5, 1, 1, -1}}}},
 		{"one(Clamp(x, ptr(1.0), ptr(-1.0)))", one(Clamp(x, ptr(1.0), ptr(-1.0))), []value{{[]int64{2, 3}, []float64{-1, -1, -1, -1, -1, -1}}}},
-		{"one(ClampTensor(x, nil, v))", one(ClampTensor(x, nil, v)), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 1, 1, -1}}}},
-		{"one(ClampTensor(x, y, v))", one(ClampTensor(x, y, v)), []value{{[]int64{2, 3}, []float64{0.5, 2, -0.5, 1, 2, 3}}}},
 		{"one(SumDimIntList(x, []int64{0}, false, nil))", one(SumDimIntList(x, []int64{0}, false, nil)), []value{{[]int64{3}, []float64{1, 2.5, -1.5}}}},
 		{"one(SumDimIntList(cube, []int64{0, -1}, true, nil))", one(SumDimIntList(cube, []int64{0, -1}, true, nil)), []value{{[]int64{1, 3, 1}, []float64{14, 22, 30}}}},
 		{"two(Aminmax(x, ptr(int64(0)), false))", two(Aminmax(x, ptr(int64(0)), false)), []value{{[]int64{3}, []float64{-2, 1, -1}}, {[]int64{3}, []float64{3, 1.5, -0.5}}}},
@@ -64,7 +62,6 @@ func TestValues(t *testing.T) {
 		{"one(ToDtype(x, c10.Bool, false, false, nil))", one(ToDtype(x, c10.Bool, false, false, nil)), []value{{[]int64{2, 3}, []float64{1, 1, 1, 1, 1, 1}}}},
 		{"one(View(cube, []int64{3, -1}))", one(View(cube, []int64{3, -1})), []value{{[]int64{3, 4}, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}}},
 		{"one(View(SliceTensor(cube, 0, ptr(int64(1)), nil, 1), []int64{6, 1}))", one(View(SliceTensor(cube, 0, ptr(int64(1)), nil, 1), []int64{6, 1})), []value{{[]int64{6, 1}, []float64{6, 7, 8, 9, 10, 11}}}},
-		{"one(View(Expand(v, []int64{2, 3}, false), []int64{2, 1, 3}))", one(View(Expand(v, []int64{2, 3}, false), []int64{2, 1, 3})), []value{{[]int64{2, 1, 3}, []float64{1, 2, 3, 1, 2, 3}}}},
 		{"one(Detach(x))", one(Detach(x)), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
 		{"one(T(x))", one(T(x)), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
 		{"one(T(v))", one(T(v)), []value{{[]int64{3}, []float64{1, 2, 3}}}},
@@ -88,7 +85,6 @@ func TestValues(t *testing.T) {
 		{"one(ResizeInPlace(fresh(x), []int64{2, 2}, nil))", one(ResizeInPlace(fresh(x), []int64{2, 2}, nil)), []value{{[]int64{2, 2}, []float64{-2, 1.5, -0.5, 3}}}},
 		{"one(SetSourceTensorInPlace(fresh(x), v))", one(SetSourceTensorInPlace(fresh(x), v)), []value{{[]int64{3}, []float64{1, 2, 3}}}},
 		{"one(AddOut(x, v, 2, out()))", one(AddOut(x, v, 2, out())), []value{{[]int64{2, 3}, []float64{0, 5.5, 5.5, 5, 5, 5}}}},
-		{"fallible(CatOut(list(x, y), 0, out()))", fallible(CatOut(list(x, y), 0, out())), []value{{[]int64{4, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1, 0.5, 2, -1, 0, 4, 3}}}},
 		{"two(AminmaxOut(x, ptr(int64(1)), false, out(), out()))", two(AminmaxOut(x, ptr(int64(1)), false, out(), out())), []value{{[]int64{2}, []float64{-2, -1}}, {[]int64{2}, []float64{1.5, 3}}}},
 	} {
 		expect(t, tt.name, tt.got, tt.want)

@@ -8,11 +8,16 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
+// View takes elements that are contiguous, or sizes that stay; PyTorch finds strides in more cases.
+//
 //opassert:kernel view
 func View(self *c10.Tensor, size []int64) *c10.Tensor {
-	g, ok := geometryOf(self).reshape(inferSizes(size, self.Numel()))
-	c10.Check(ok, "sizes %v, strides %v cannot be viewed as %v; use reshape", self.Sizes(), self.Strides(), size)
-	return g.view(self)
+	sizes := inferSizes(size, self.Numel())
+	if slices.Equal(sizes, self.Sizes()) {
+		return self.Alias()
+	}
+	c10.Check(self.IsContiguous(), "sizes %v, strides %v cannot be viewed as %v; use reshape", self.Sizes(), self.Strides(), size)
+	return geometry{sizes, c10.ContiguousStrides(sizes), self.Offset()}.view(self)
 }
 
 //opassert:kernel detach

@@ -38,13 +38,11 @@ type testCase struct {
 
 func call(op, name string, args ...any) testCase { return testCase{op, name, args, everyVariant} }
 
-// in limits a case to some variants.
 func (c testCase) in(variants ...variant) testCase {
 	c.variants = variants
 	return c
 }
 
-// each limits cases to some variants.
 func each(variants []variant, cases ...testCase) []testCase {
 	for i := range cases {
 		cases[i].variants = variants
@@ -173,7 +171,6 @@ func (b *builder) apart(sizes []int64) []int64 { return c10.ContiguousStrides(si
 // wave oscillates through positive numbers, negative ones and zero.
 func wave(i int64) float64 { return float64(i*7%11-4) / 2 }
 
-// listed returns the numbers of a list.
 func listed(values ...float64) func(int64) float64 { return func(i int64) float64 { return values[i] } }
 
 // floats is a tensor that is only read.
@@ -181,7 +178,6 @@ func floats(sizes ...int64) *description {
 	return elements(sizes, c10.Float32, (*builder).shared, wave)
 }
 
-// written is a tensor that may be written.
 func written(sizes ...int64) *description {
 	return elements(sizes, c10.Float32, (*builder).apart, wave)
 }
@@ -199,7 +195,6 @@ func handle(of *description) *description {
 	return tensorOf(func(b *builder) *c10.Tensor { return b.tensor(of).Retain() })
 }
 
-// alias is a view of a tensor.
 func alias(of *description) *description {
 	return tensorOf(func(b *builder) *c10.Tensor { return b.tensor(of).Alias() })
 }

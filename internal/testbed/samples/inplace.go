@@ -2,7 +2,6 @@ package samples
 
 import "slices"
 
-// unaryInPlace returns the cases of an op that writes its one tensor.
 func unaryInPlace(op string, rest ...any) []testCase { return onShapes(op, written, rest) }
 
 // binaryInPlace returns the cases of an op that writes the first of two tensors.
@@ -53,8 +52,6 @@ func out() []testCase {
 	return slices.Concat(
 		binaryOut("add.out", 2.0),
 		[]testCase{
-			call("cat.out", "two", list(floats(2, 3), floats(1, 3)), 0, written(3, 3)),
-			call("cat.out", "resized", list(floats(2, 3)), 1, written(0)),
 			call("aminmax.out", "rows", floats(2, 3), ptr(int64(1)), false, written(2), written(2)),
 			call("aminmax.out", "all", floats(2, 3), noInt, false, written(), written()),
 		},

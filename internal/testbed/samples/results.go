@@ -22,6 +22,10 @@ func results() []testCase {
 			call("sum.dim_IntList", "of-nothing", floats(2, 0), []int64{1}, false, noDType),
 			call("aminmax", "rows", floats(2, 3), ptr(int64(1)), true),
 			call("aminmax", "all", floats(2, 3), noInt, false),
+			call("aminmax", "columns", floats(2, 3), ptr(int64(0)), false),
+			call("aminmax", "last", floats(2, 3, 2), ptr(int64(-1)), false),
+			call("aminmax", "0-dim", floats(), noInt, false),
+			call("aminmax", "one-element", floats(1, 1), ptr(int64(1)), true),
 			call("linear", "bias", background, floats(2, 3), floats(4, 3), floats(4)),
 			call("linear", "no-bias", background, floats(2, 3), floats(4, 3), undefined),
 			call("linear", "empty", background, floats(2, 0), floats(2, 0), undefined),
@@ -39,18 +43,12 @@ func results() []testCase {
 			call("_local_scalar_dense", "0-dim", floats()).in(values...),
 			call("equal", "same", floats(2, 3), floats(2, 3)).in(values...),
 			call("equal", "empty", floats(0), floats(0)).in(values...),
-			call("_choose_qparams_per_tensor", "matrix", floats(2, 3), true).in(values...),
 		},
 	)
 }
 
 func random() []testCase {
 	return []testCase{
-		call("rand.generator", "matrix", []int64{2, 3}, generator, noDType, noLayout, device, noBool).in(plain, meta),
-		call("native_dropout", "training", floats(2, 3), 0.5, ptr(true)),
-		call("native_dropout", "unsaid", floats(2, 3), 1.0, noBool),
-		call("native_dropout", "evaluation", floats(2, 3), 0.5, ptr(false)),
-		call("native_dropout", "empty", floats(0), 0.5, ptr(true)),
 		call("dropout", "training", floats(2, 3), 0.5, true),
 		call("dropout", "evaluation", floats(2, 3), 0.5, false),
 		call("rrelu_with_noise", "training", floats(2, 3), written(2, 3), 0.1, 0.3, true, generator),

@@ -17,7 +17,6 @@ type CallOutcome struct {
 	Err        error // the kernel's error
 }
 
-// levels are the levels that a wrapper judges at.
 var levels = []asserts.Level{asserts.Identity, asserts.Content}
 
 // call calls a wrapper at a level and collects its reports. It sets the process's reporter, so calls run one at a time.

@@ -49,11 +49,8 @@ func healthyUnder(mode asserts.Mode, level asserts.Level) []HealthyResult {
 	if mode.Name != "no mode" {
 		defer asserts.EnterMode(mode)()
 	}
-	return append(runAll(gentest.Wrappers, samples.All(), mode, level), runAll(faulty.Wrappers, silent(), mode, level)...)
-}
-
-func silent() []samples.Sample {
-	return slicesx.Map(faults.AllSilent(), func(s faults.Silent) samples.Sample { return samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args} })
+	silent := slicesx.Map(faults.AllSilent(), func(s faults.Silent) samples.Sample { return samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args} })
+	return append(runAll(gentest.Wrappers, samples.All(), mode, level), runAll(faulty.Wrappers, silent, mode, level)...)
 }
 
 func runAll(wrappers map[string]any, calls []samples.Sample, mode asserts.Mode, level asserts.Level) []HealthyResult {

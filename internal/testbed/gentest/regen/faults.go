@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/testbed/faults"
 	"github.com/opassert/opassert/schema"
 )
@@ -73,14 +74,9 @@ func goType(t schema.Type) string {
 }
 
 func signature(op *schema.Op) string {
-	var params, results []string
-	for _, a := range op.Func.Args {
-		params = append(params, a.Name+" "+goType(a.Type))
-	}
-	for _, r := range op.Func.Returns {
-		results = append(results, goType(r.Type))
-	}
-	return "(" + strings.Join(params, ", ") + ") (" + strings.Join(results, ", ") + ")"
+	params := slicesx.Join(op.Func.Args, ", ", func(a schema.Argument) string { return a.Name + " " + goType(a.Type) })
+	results := slicesx.Join(op.Func.Returns, ", ", func(r schema.Return) string { return goType(r.Type) })
+	return "(" + params + ") (" + results + ")"
 }
 
 // body treats every tensor as the schema declares, except the act's.
@@ -127,7 +123,6 @@ func result(b *strings.Builder, r schema.Return, name, declared string, k faults
 	}
 }
 
-// declared is an expression for a return as the schema declares it.
 func declared(op *schema.Op, r schema.Return) string {
 	if r.Alias == nil {
 		return "negated(self)"
@@ -141,7 +136,6 @@ func declared(op *schema.Op, r schema.Return) string {
 	return op.Func.Args[i].Name + ".Alias()"
 }
 
-// act is the call of the act on its tensor.
 func act(k faults.KernelSource, subject string) string {
 	return fmt.Sprintf("do(%q, %s, %s)", k.Act, subject, with(k))
 }
