@@ -459,27 +459,6 @@ var opGelu = asserts.Op{Name: "aten::gelu", Schema: "gelu(Tensor self, *, str ap
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// IndexTensor calls kernels.IndexTensor, checked as out-of-place.
-//
-//	index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
-func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
-	call := asserts.Call{Record: make([]asserts.Observation, 37)}
-	args := func() { self.Observe(call.Next(self)); observeList(&call, indices) }
-	call.Begin(&opIndexTensor)
-	call.Before(args)
-	result, err := kernels.IndexTensor(self, indices)
-	call.AfterError(err, args, func() { result.Observe(call.Next(result)) })
-	return result, err
-}
-
-var opIndexTensor = asserts.Op{Name: "aten::index.Tensor",
-	Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-	Args: []asserts.Subject{
-		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true},
-	},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
-}
-
 // Lift returns its argument: the op exists for tracers, which replace it. The allowlist excuses it.
 //
 // Lift calls kernels.Lift, checked as out-of-place.
@@ -894,7 +873,6 @@ var Kernels = []asserts.Kernel{
 	{Op: &opEqual, Func: kernels.Equal},
 	{Op: &opExpand, Func: kernels.Expand},
 	{Op: &opGelu, Func: kernels.Gelu},
-	{Op: &opIndexTensor, Func: kernels.IndexTensor},
 	{Op: &opLift, Func: kernels.Lift},
 	{Op: &opLinear, Func: kernels.Linear},
 	{Op: &opMulTensor, Func: kernels.MulTensor},

@@ -26,7 +26,6 @@ var Wrappers = map[string]any{
 	"equal":                                    Equal,
 	"expand":                                   Expand,
 	"gelu":                                     Gelu,
-	"index.Tensor":                             IndexTensor,
 	"lift":                                     Lift,
 	"linear":                                   Linear,
 	"mul.Tensor":                               MulTensor,

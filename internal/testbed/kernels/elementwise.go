@@ -22,7 +22,7 @@ func mapped(self *c10.Tensor, f func(float64) float64) []float64 {
 
 // binary computes a new tensor from the elements of two, broadcast.
 func binary(self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
-	sizes := broadcastSizes(self, other)
+	sizes := broadcastSizes(self.Sizes(), other.Sizes())
 	return fill(c10.Empty(sizes, c10.Common(self, other)), zipped(self, other, sizes, f))
 }
 
@@ -87,18 +87,10 @@ func clamped(low, high *float64) func(float64) float64 {
 	}
 }
 
-// broadcastSizes returns the sizes that all tensors expand to.
+// broadcastSizes returns the sizes that both expand to.
 //
 // Source: aten/src/ATen/ExpandUtils.cpp, infer_size.
-func broadcastSizes(ts ...*c10.Tensor) []int64 {
-	var sizes []int64
-	for _, t := range ts {
-		sizes = broadcastTwo(sizes, t.Sizes())
-	}
-	return sizes
-}
-
-func broadcastTwo(a, b []int64) []int64 {
+func broadcastSizes(a, b []int64) []int64 {
 	if len(a) < len(b) {
 		a, b = b, a
 	}

@@ -33,15 +33,6 @@ func (g geometry) t() geometry {
 	return g
 }
 
-func (g geometry) permute(dims []int64) geometry {
-	out := geometry{offset: g.offset}
-	for _, d := range dims {
-		out.sizes = append(out.sizes, g.sizes[d])
-		out.strides = append(out.strides, g.strides[d])
-	}
-	return out
-}
-
 func (g geometry) selected(dim, index int64) geometry {
 	c10.Check(len(g.sizes) > 0, "select of a 0-dim tensor")
 	d := g.wrap(dim)

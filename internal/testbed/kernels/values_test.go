@@ -20,7 +20,6 @@ func TestValues(t *testing.T) {
 	sq := matrix(2, 2, 1, 2, 3, 4)
 	v := vector(1, 2, 3)
 	cube := c10.FromFloats([]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, []int64{2, 3, 2}, x.Options())
-	idx, far := numbers(1, 0, 1), numbers(2, -1)
 	complexes := cube.AsStridedDType(c10.Complex64, []int64{2, 3}, []int64{3, 1}, 0)
 	dup := c10.NewSparseCOO(View(numbers(1, 0, 1, 2, 1, 2), []int64{2, 3}), v, []int64{2, 3}, false)
 	crow := numbers(0, 1, 3)
@@ -50,10 +49,6 @@ func TestValues(t *testing.T) {
 		{"two(Aminmax(x, nil, false))", two(Aminmax(x, nil, false)), []value{{[]int64{}, []float64{-2}}, {[]int64{}, []float64{3}}}},
 		{"fallible(Linear(ctx, x, y, nil))", fallible(Linear(ctx, x, y, nil)), []value{{[]int64{2, 2}, []float64{2.5, 4.5, 4.5, 1}}}},
 		{"fallible(Linear(ctx, x, y, SelectInt(sq, 0, 1)))", fallible(Linear(ctx, x, y, SelectInt(sq, 0, 1))), []value{{[]int64{2, 2}, []float64{5.5, 8.5, 7.5, 5}}}},
-		{"fallible(IndexTensor(x, list(idx)))", fallible(IndexTensor(x, list(idx))), []value{{[]int64{3, 3}, []float64{3, 1, -1, -2, 1.5, -0.5, 3, 1, -1}}}},
-		{"fallible(IndexTensor(x, list(nil, far)))", fallible(IndexTensor(x, list(nil, far))), []value{{[]int64{2, 2}, []float64{-0.5, -0.5, -1, -1}}}},
-		{"fallible(IndexTensor(cube, list(idx, nil, idx)))", fallible(IndexTensor(cube, list(idx, nil, idx))), []value{{[]int64{3, 3}, []float64{7, 9, 11, 0, 2, 4, 7, 9, 11}}}},
-		{"fallible(IndexTensor(cube, list(nil, idx, idx)))", fallible(IndexTensor(cube, list(nil, idx, idx))), []value{{[]int64{2, 3}, []float64{3, 0, 3, 9, 6, 9}}}},
 		{"fallible(Cat(list(x, y, x), 1))", fallible(Cat(list(x, y, x), 1)), []value{{[]int64{2, 9}, []float64{-2, 1.5, -0.5, 0.5, 2, -1, -2, 1.5, -0.5, 3, 1, -1, 0, 4, 3, 3, 1, -1}}}},
 		{"ForeachAddList(list(x, v), list(y, v), 2)", ForeachAddList(list(x, v), list(y, v), 2), []value{{[]int64{2, 3}, []float64{-1, 5.5, -2.5, 3, 9, 5}}, {[]int64{3}, []float64{3, 6, 9}}}},
 		{"one(Clone(T(x), nil))", one(Clone(T(x), nil)), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},

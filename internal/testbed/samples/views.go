@@ -30,15 +30,7 @@ func views() []testCase {
 
 func lists() []testCase {
 	ts, outs := list(floats(2), floats(3)), list(written(2), written(3))
-	picks := ints(2, 2)
 	return []testCase{
-		call("index.Tensor", "rows", floats(2, 3), list(ints(2, 4))),
-		call("index.Tensor", "whole-then-columns", floats(2, 3), list(undefined, ints(3, 2, 2))),
-		call("index.Tensor", "points", floats(2, 3), list(ints(2, 2), ints(3, 1))),
-		call("index.Tensor", "apart", floats(2, 3, 2), list(ints(2, 2), undefined, ints(2, 2))),
-		call("index.Tensor", "empty", floats(2, 3), list(ints(2, 0))),
-		call("index.Tensor", "same-index-twice", floats(2, 2), list(picks, picks)),
-		call("index.Tensor", "refused", floats(2, 3), list(ints(9, 9))).in(without(meta)...),
 		call("cat", "two", list(floats(2, 3), floats(2, 1)), 1),
 		call("cat", "one", list(floats(2, 3)), 0),
 		call("cat", "empties", list(floats(0, 3), floats(0, 3)), -2),
