@@ -18,12 +18,12 @@ type Result struct {
 	Saw     string `json:"saw,omitempty"`     // what was seen
 	Fix     string `json:"fix,omitempty"`     // the change to make
 	Call    string `json:"call,omitempty"`    // the smallest call that shows it
-	Report  string `json:"report,omitempty"`
+	Text    string `json:"text,omitempty"`    // a line that says the finding, and then as a person reads it
+	Report  string `json:"report,omitempty"`  // all that is known of it, as lines
 	Site    Site   `json:"site,omitzero"`
 	Program string `json:"program,omitempty"` // the file of a program that reproduces it without opassert
 
-	Took  time.Duration `json:"-"` // differs between runs
-	First string        `json:"-"` // the first line of a finding
+	Took time.Duration `json:"-"` // differs between runs
 }
 
 // A Status is the outcome of a check.
@@ -48,7 +48,7 @@ func (v *Violation) Result() Result {
 	return Result{
 		Op: v.Op, Code: v.Code, Subject: v.Subject.String(), Status: status, Reason: v.Note,
 		Device: v.Device, DType: v.DType, Count: 1, Report: v.Error(), Site: v.Site,
-		Symptom: v.Symptom.Of(v.Code), Saw: v.Saw, Fix: v.Fix, First: v.Symptom.Of(v.Code) + " " + v.Op + ": " + v.Sentence(),
+		Symptom: v.Symptom.Of(v.Code), Saw: v.Saw, Fix: v.Fix, Text: v.Symptom.Of(v.Code) + " " + v.Op + ": " + v.Sentence(),
 	}
 }
 

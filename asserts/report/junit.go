@@ -94,11 +94,11 @@ func junitOf(r asserts.Result, class string) junitCase {
 	c := junitCase{Class: class, Name: printable.Text(keyOf(r)), Time: junitTime(r.Took)}
 	switch r.Status {
 	case asserts.Violated:
-		c.Failure = noted(firstLine(r), r.Code.String(), messageOf(r))
+		c.Failure = noted(firstLine(r, titleOf(r)), r.Code.String(), messageOf(r))
 	case asserts.Crashed, asserts.Failed:
-		c.Error = noted(firstLine(r), string(r.Status), messageOf(r))
+		c.Error = noted(firstLine(r, titleOf(r)), string(r.Status), messageOf(r))
 	case asserts.Noted:
-		c.Skipped = noted("note: "+cmp.Or(r.First, r.Reason), "", messageOf(r))
+		c.Skipped = noted("note: "+firstLine(r, r.Reason), "", messageOf(r))
 	case asserts.Known:
 		c.Skipped = noted("known: the baseline has it", "", messageOf(r))
 	case asserts.Skipped:

@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -145,34 +144,6 @@ func Lacking(lacks map[string]int) string {
 		return ""
 	}
 	return "skipped, as the library does not have it, with the number of tensors: " + strings.Join(words, ", ")
-}
-
-func (r *Report) found(op *OpResult) []asserts.Result {
-	var all []asserts.Result
-	for _, f := range op.Findings {
-		v := r.violation(op, f)
-		result := v.Result()
-		result.Report += "\n" + f.text(op.Op)
-		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.On(), f.Times
-		result.Program, result.Call = f.Program.path(), f.call()
-		if f.Known {
-			result.Status = asserts.Known
-		}
-		all = append(all, result)
-	}
-	for _, c := range op.Crashes {
-		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: string(c.Device),
-			Reason: c.Cause, Report: r.CrashText(op, c), Program: c.Program.path(), Saw: c.Said, Call: c.Call,
-			First: "crash " + op.Op + ": " + c.Cause}
-		switch {
-		case c.Known:
-			result.Status = asserts.Known
-		case !c.Counts():
-			result.Status, result.Reason, result.Report = asserts.Skipped, c.Cause+", "+c.excuse(), ""
-		}
-		all = append(all, result)
-	}
-	return all
 }
 
 // held returns the checks of an op that held on a device, and those skipped.

@@ -8,8 +8,11 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// firstLine returns the first line of a finding, or the result in one line.
-func firstLine(r asserts.Result) string { return cmp.Or(r.First, titleOf(r)) }
+// firstLine returns the first line of a finding, or else another text.
+func firstLine(r asserts.Result, other string) string {
+	first, _, _ := strings.Cut(r.Text, "\n")
+	return cmp.Or(first, other)
+}
 
 func titleOf(r asserts.Result) string {
 	number, on := "", ""

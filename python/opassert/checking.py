@@ -82,7 +82,7 @@ FOUND = "violated", "noted", "crashed", "failed"
 
 def found(row: Row) -> Finding:
     """Returns the finding of a row of check, or of lint."""
-    text = row.get("report") or "%(file)s:%(line)d: %(code)s %(op)s: %(message)s" % row + "; %(fix)s" % row * bool(row["fix"])
+    text = row.get("text") or "%(file)s:%(line)d: %(code)s %(op)s: %(message)s" % row + "; %(fix)s" % row * bool(row["fix"])
     status, times = row.get("status", "violated"), row.get("count", 1)
     return Finding(row.get("code", ""), row["op"], text.split("\n")[0], text, times, status=status, row=row)
 

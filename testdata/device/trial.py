@@ -119,7 +119,7 @@ class Trial:
         found, said = self.watch(status, TOP / PROGRAMS / name, self.kernels)
         lines = enumerate((TOP / PROGRAMS / name).read_text().splitlines(), 1)
         planted = {f"line {n} {code}" for n, line in lines for code in re.findall(r"  # (OA\d+)", line) if self.last[-1] != "0" or "SECOND and" not in line}
-        got = {f"line {f['site'][-1]['line']} {f['code']}": f for f in found}
+        got = {f"line {f['site']['line']} {f['code']}": f for f in found}
         return self.compared(planted, {at for at, f in got.items() if at in planted or f["status"] == "violated"}, f"it writes {said.strip() or 'nothing'}")
 
     def graph(self):

@@ -164,16 +164,13 @@ func shownSince(unreported []*occurrence) ([]byte, error) {
 	all := []shownOccurrence{}
 	for _, o := range unreported {
 		o.Asked += o.times
-		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, o.title(), o.report(), o.times})
+		text := o.report()
+		title, _, _ := strings.Cut(text, "\n")
+		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, title, text, o.times})
 	}
 	var text bytes.Buffer
 	err := printable.JSON(&text, all, "")
 	return text.Bytes(), err
-}
-
-// title is the finding in one line, which pytest and JUnit show.
-func (o *occurrence) title() string {
-	return printable.Line(o.Symptom.Of(o.Code) + " " + o.Op + ": " + o.Sentence())
 }
 
 // report is the finding below its title, with the command that repeats its context.
@@ -182,7 +179,7 @@ func (o *occurrence) report() string {
 	violation.Repro = o.in.command
 	there := *o.OpFinding
 	there.Violation = &violation
-	return o.title() + "\n" + there.Brief()
+	return there.result().Text
 }
 
 // of returns the place of a process: its context with a number, or that of its

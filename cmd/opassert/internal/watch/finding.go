@@ -53,18 +53,29 @@ func (f *OpFinding) Report() string {
 
 // Brief returns the finding as a person reads it, below its op and the line that called that.
 func (f *OpFinding) Brief() string {
-	var b strings.Builder
-	printable.Printf(&b, "%s   %s\n", f.Op, f.where())
-	rank := ""
+	more := [][2]string{{"program", f.Program.Outcome()}, {"again", f.Repro}}
 	if f.Rank != "" {
-		rank = "rank " + f.Rank
+		more = append(more, [2]string{"in", "rank " + f.Rank})
 	}
-	program := [2]string{"program", f.Program.Outcome()}
-	report.Show(f.Violation, f.Call, [2]string{"in", rank}, program).Write(&b, report.Brief)
-	if f.Repro != "" {
-		printable.Printf(&b, "        again  %s\n", f.Repro)
+	return report.Show(f.Violation, f.Call, more...).Text(f.Op, f.where())
+}
+
+// result returns the finding in the form for writers of reports.
+func (f *OpFinding) result() asserts.Result {
+	result := f.Violation.Result()
+	result.Count, result.Report, result.Call = f.Count, f.Report(), f.Call
+	result.Text = printable.Line(result.Text) + "\n" + f.Brief()
+	if f.Known {
+		result.Status = asserts.Known
 	}
-	return printable.Text(strings.TrimSuffix(b.String(), "\n"))
+	if f.Program != nil {
+		result.Program = f.Program.File
+	}
+	if n := len(f.Site); n > 0 {
+		at := f.Site[n-1]
+		result.Site = asserts.Site{File: at.File, Line: at.Line, Func: at.Function}
+	}
+	return result
 }
 
 // findings are the findings of a run.

@@ -285,16 +285,7 @@ func (r *OpReport) Results() []asserts.Result {
 		if f.Known {
 			continue
 		}
-		result := f.Violation.Result()
-		result.Count, result.Report, result.Call = f.Count, f.Report(), f.Call
-		if f.Program != nil {
-			result.Program = f.Program.File
-		}
-		if n := len(f.Site); n > 0 {
-			at := f.Site[n-1]
-			result.Site = asserts.Site{File: at.File, Line: at.Line, Func: at.Function}
-		}
-		results = append(results, result)
+		results = append(results, f.result())
 	}
 	return append(results, r.OpSkips...)
 }

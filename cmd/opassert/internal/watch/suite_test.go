@@ -103,13 +103,16 @@ func TestFindingsAsJSON(t *testing.T) {
 	type object = map[string]any
 	want := []any{
 		object{
-			"code": "OA003", "op": "a", "subject": "argument x", "saw": "", "fix": "", "count": 1., "pids": []any{7.}, "site": []any{},
-			"status": "violated", "symptom": "OA003", "call": "a(x=float32[2])", "report": r.Findings[0].Report()},
+			"code": "OA003", "op": "a", "subject": "argument x", "count": 1., "pids": []any{7.},
+			"status": "violated", "symptom": "OA003", "call": "a(x=float32[2])", "report": r.Findings[0].Report(),
+			"text": "OA003 a: argument x: \n" + r.Findings[0].Brief()},
 		object{
-			"code": "OA003", "op": "b", "subject": "argument x", "saw": "", "fix": "", "count": 2., "pids": []any{7.},
+			"code": "OA003", "op": "b", "subject": "argument x", "count": 2., "pids": []any{7.},
 			"status": "violated", "symptom": "OA003", "report": r.Findings[1].Report(),
+			"text":       "OA003 b: argument x: \n" + r.Findings[1].Brief(),
 			"answeredBy": object{"file": "m.py", "line": 3., "function": "m.B.f"}, "class": "m.C",
-			"site": []any{object{"file": "train.py", "line": 42., "function": "step"}},
+			"site":   object{"file": "train.py", "line": 42., "function": "step"},
+			"frames": []any{object{"file": "train.py", "line": 42., "function": "step"}},
 		},
 		"more",
 	}
