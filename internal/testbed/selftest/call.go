@@ -61,3 +61,16 @@ func lookup(wrappers map[string]any, op string) (any, error) {
 }
 
 var errMissing = errors.New("run go generate ./internal/testbed/gentest")
+
+// Calls are those of kernels that are healthy, or that panic.
+type Calls struct {
+	Made  int
+	Wrong []string // the failures
+}
+
+func (c *Calls) add(err error, format string, args ...any) {
+	c.Made++
+	if err != nil {
+		c.Wrong = append(c.Wrong, fmt.Sprintf(format, args...)+": "+err.Error())
+	}
+}

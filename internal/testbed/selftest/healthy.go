@@ -13,15 +13,6 @@ import (
 	"github.com/opassert/opassert/internal/testbed/samples"
 )
 
-// A HealthyResult is the outcome of one call of a healthy kernel.
-type HealthyResult struct {
-	Sample samples.Sample
-	Mode   string
-	Level  asserts.Level
-	Wrong  string // "" when nothing was reported
-	Ran    CallOutcome
-}
-
 // Modes are the kinds of dispatch mode that the healthy kernels run under: none, one
 // that only observes, one that keeps tensors, and one that replaces kernels.
 func Modes() []asserts.Mode {
@@ -35,39 +26,29 @@ func Modes() []asserts.Mode {
 
 // Healthy runs every sample of every kernel, and the harmless calls of the faulty
 // kernels, at every level and under every mode.
-func Healthy() []HealthyResult {
-	var results []HealthyResult
+func Healthy() Calls {
+	var all Calls
+	silent := slicesx.Map(faults.AllSilent(), func(s faults.Silent) samples.Sample { return samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args} })
 	for _, level := range levels {
 		for _, mode := range Modes() {
-			results = append(results, healthyUnder(mode, level)...)
+			all.healthy(gentest.Wrappers, samples.All(), mode, level)
+			all.healthy(faulty.Wrappers, silent, mode, level)
 		}
 	}
-	return results
+	return all
 }
 
-func healthyUnder(mode asserts.Mode, level asserts.Level) []HealthyResult {
+func (c *Calls) healthy(wrappers map[string]any, calls []samples.Sample, mode asserts.Mode, level asserts.Level) {
 	if mode.Name != "no mode" {
 		defer asserts.EnterMode(mode)()
 	}
-	silent := slicesx.Map(faults.AllSilent(), func(s faults.Silent) samples.Sample { return samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args} })
-	return append(runAll(gentest.Wrappers, samples.All(), mode, level), runAll(faulty.Wrappers, silent, mode, level)...)
-}
-
-func runAll(wrappers map[string]any, calls []samples.Sample, mode asserts.Mode, level asserts.Level) []HealthyResult {
-	var results []HealthyResult
 	for _, s := range calls {
-		r := HealthyResult{Sample: s, Mode: mode.Name, Level: level}
 		wrapper, err := lookup(wrappers, s.Op)
 		if err == nil {
-			r.Ran = call(level, wrapper, s.Args())
-			err = healthy(r.Ran, strings.HasPrefix(s.Name, "refused/"))
+			err = healthy(call(level, wrapper, s.Args()), strings.HasPrefix(s.Name, "refused/"))
 		}
-		if err != nil {
-			r.Wrong = err.Error()
-		}
-		results = append(results, r)
+		c.add(err, "healthy %s, %s, under %s at the level %v", s.Op, s.Name, mode.Name, level)
 	}
-	return results
 }
 
 // healthy returns the faults of a call. Kernels must reject some samples with an error.

@@ -11,9 +11,8 @@ import (
 
 // Results are those of the self-test.
 type Results struct {
-	Faults  []FaultResult
-	Healthy []HealthyResult
-	Panics  []PanicResult
+	Faults          []FaultResult
+	Healthy, Panics Calls
 }
 
 // Run runs the self-test.
@@ -22,21 +21,12 @@ func Run() Results { return Results{Faults(), Healthy(), Panics()} }
 // Wrong lists the failures.
 func (r Results) Wrong() []string {
 	var wrong []string
-	add := func(what, format string, args ...any) {
-		if what != "" {
-			wrong = append(wrong, fmt.Sprintf(format, args...)+": "+what)
+	for _, f := range r.Faults {
+		if f.Wrong != "" {
+			wrong = append(wrong, fmt.Sprintf("fault %s (%s) at the level %v: %s", f.Fault.Op, f.Fault.Why, f.Level, f.Wrong))
 		}
 	}
-	for _, f := range r.Faults {
-		add(f.Wrong, "fault %s (%s) at the level %v", f.Fault.Op, f.Fault.Why, f.Level)
-	}
-	for _, h := range r.Healthy {
-		add(h.Wrong, "healthy %s, %s, under %s at the level %v", h.Sample.Op, h.Sample.Name, h.Mode, h.Level)
-	}
-	for _, p := range r.Panics {
-		add(p.Wrong, "panicking %s", p.Panic.Op)
-	}
-	return wrong
+	return slices.Concat(wrong, r.Healthy.Wrong, r.Panics.Wrong)
 }
 
 // Write prints the fault matrix, then the faults known by name, the failures, and the counts.
@@ -56,7 +46,7 @@ func (r Results) Write(w io.Writer) error {
 		fmt.Fprintln(w, text)
 	}
 	_, err := fmt.Fprintf(w, "%d planted faults at %d levels, %d calls of healthy kernels under %d modes, %d that panic: %d went wrong\n",
-		len(faults.All()), len(levels)+1, len(r.Healthy), len(Modes()), len(r.Panics), len(wrong))
+		len(faults.All()), len(levels)+1, r.Healthy.Made, len(Modes()), r.Panics.Made, len(wrong))
 	return err
 }
 

@@ -10,24 +10,14 @@ import (
 	"github.com/opassert/opassert/internal/testbed/gentest/faulty"
 )
 
-// A PanicResult is the outcome of a kernel that panics.
-type PanicResult struct {
-	Panic faults.Panic
-	Wrong string // "" if the panic was passed on and nothing else happened
-}
-
 // Panics runs every kernel that panics: the wrapper passes the panic on, nothing is
 // reported, and the checks hold no reference.
-func Panics() []PanicResult {
-	var results []PanicResult
+func Panics() Calls {
+	var all Calls
 	for _, p := range faults.AllPanics() {
-		r := PanicResult{Panic: p}
-		if err := runPanic(p); err != nil {
-			r.Wrong = err.Error()
-		}
-		results = append(results, r)
+		all.add(runPanic(p), "panicking %s", p.Op)
 	}
-	return results
+	return all
 }
 
 func runPanic(p faults.Panic) error {

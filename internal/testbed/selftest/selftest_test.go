@@ -39,7 +39,7 @@ func TestEveryFaultIsReportedOnce(t *testing.T) {
 
 func TestPanicsGoThrough(t *testing.T) {
 	results := Panics()
-	if len(results) == 0 {
+	if results.Made == 0 {
 		t.Error("no kernel panics")
 	}
 	for _, text := range (Results{Panics: results}).Wrong() {
@@ -193,8 +193,8 @@ func planned(t *testing.T, text string) *asserts.Op {
 
 func TestHealthyKernelsAreSilent(t *testing.T) {
 	results := Healthy()
-	if len(results) < 1000 {
-		t.Errorf("%d calls of healthy kernels", len(results))
+	if results.Made < 1000 {
+		t.Errorf("%d calls of healthy kernels", results.Made)
 	}
 	for _, text := range (Results{Healthy: results}).Wrong() {
 		t.Error(text)
