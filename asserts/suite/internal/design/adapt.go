@@ -222,8 +222,6 @@ var rules = []errorRule{
 	on(`expected (\w+) equals to (\d+), but got size`, (*revision).listLength, "equals to"),
 	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*revision).listLength, "should be ", "must be ", "expected to be "),
 	on(`\blists?\b.*\bsame |same number of (?:tensors|elements)`, (*revision).equalLists, "list", "same number of "),
-	on(`(?:exactly|only|either) (?:one of )?['"]?(\w+)['"]? (?:and|or) ['"]?(\w+)`, (*revision).oneOf, "exactly", "only", "either"),
-	on(`['"]?(\w+)['"]? (?:should|must|can|may)(?:not|n't| not) be (?:set|given|used|specified|defined|passed|provided) (?:when|with|if|together with) ['"]?(\w+)`, (*revision).oneOf, "not be", "n't be"),
 	on(`same (?:d|data )?type|dtypes? .*match|not match.* dtype`, (*revision).equalDTypes, "same ", "match"),
 	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)(?: (\w+))?`, (*revision).dtypeWord, "but found", "but got", "but instead got"),
 	on(`(?:to have one of the following scalar types|scalar types?|expected dtype|dtype to be|data type):? (?:torch\.)?(\w+)`, (*revision).dtypeWord, "scalar type", "dtype", "data type"),
@@ -247,7 +245,6 @@ var rules = []errorRule{
 	on(`\bquantized\b|qtensor|qscheme`, form(engine.Quantized, engine.PerChannel, engine.Quantized, engine.Strided), "quantized", "qtensor", "qscheme"),
 	on(`mkldnn`, form(engine.Mkldnn, engine.Strided), "mkldnn"),
 	on(`\bnested`, form(engine.Nested, engine.NestedEven, engine.Strided), "nested"),
-	on(`names?\b|named`, (*revision).nameDimensions, "name"),
 	on(`(\w+): (?:0|-\d+)\b`, (*revision).shownBelowOne, ": 0", ": -"),
 }
 
@@ -365,48 +362,6 @@ func (m *revision) listLength(groups []string) bool {
 	changed := len(v.List) != n
 	v.List = ofLength(n)(v.List)
 	return changed
-}
-
-// oneOf removes one of two arguments, if both are given the one that the case does not vary; if
-// none is, it sets the first.
-func (m *revision) oneOf(groups []string) bool {
-	first, second := m.at(groups[1]), m.at(groups[2])
-	if first < 0 || second < 0 || first == second {
-		return false
-	}
-	if slices.Contains(m.About, m.args[second].Name) || !slices.Contains(m.About, m.args[first].Name) && m.args[first].omitted() && !m.args[second].omitted() {
-		first, second = second, first
-	}
-	arg := m.args[first]
-	if arg.omitted() {
-		rank := 3
-		if ts := m.c.Tensors(); len(ts) > 0 {
-			rank = len(ts[0].Sizes)
-		}
-		*arg.value = same(max(1, rank-2), 4)
-		if Unwrap(arg.Type).Kind != schema.List || !IsInt(Unwrap(arg.Type).Elem[0]) {
-			arg.Type = Unwrap(arg.Type)
-			*arg.value = candidate(m.rng, arg.Argument, &m.th)
-		}
-	}
-	Separate(m.c.Tensors(), m.c.Tensors())
-	return leaveOut(m.args[second])
-}
-
-// leaveOut sets an optional argument to the value that it has in most calls.
-func leaveOut(arg given) bool {
-	v := sample.None()
-	switch {
-	case arg.Default != "":
-		v = sample.Value{}
-	case arg.Type.Kind == schema.List:
-		v = sample.Value{Kind: sample.ListValue}
-	case arg.Type.Kind != schema.Optional:
-		return false
-	}
-	old := *arg.value
-	*arg.value = v
-	return old.String() != v.String()
 }
 
 var backendForms = map[string]engine.Form{
@@ -840,14 +795,6 @@ func (m *revision) sparse(groups []string) bool {
 		ts = []*sample.TensorSpec{sample.Pick(m.rng, all)}
 	}
 	m.setForm(ts, f)
-	return true
-}
-
-func (m *revision) nameDimensions([]string) bool {
-	if !strings.Contains(m.op.Func.String(), "Dimname") {
-		return false
-	}
-	m.setForm(m.c.Tensors(), engine.Named)
 	return true
 }
 

@@ -48,10 +48,6 @@ type given struct {
 	value *sample.Value
 }
 
-func (g given) omitted() bool {
-	return g.value.Kind == sample.NoneValue || g.value.Kind == sample.DefaultValue
-}
-
 // revision returns a change of a case, whose arguments are those of the op, followed by those of
 // the calls that make objects for them.
 func (a *adapter) revision(c *sample.Case, text string) *revision {
