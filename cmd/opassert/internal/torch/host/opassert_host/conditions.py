@@ -1,6 +1,7 @@
 """The failed conditions of a kernel that raised, from its source: they say more than messages."""
 
 import ast
+import copy
 import functools
 import itertools
 import re
@@ -19,11 +20,14 @@ FRAME = re.compile(r"^ +(.+)\((\d+)\): (\w+)", re.MULTILINE)  # of pybind11, the
 @functools.lru_cache(64)
 def parsed(file):
     with open(file, encoding="utf-8", errors="replace") as source:
-        tree = ast.parse(source.read())
+        return ast.parse(source.read())
+
+
+def at(tree, line, kind):
+    """Yields the nodes of a kind that a line is part of, outer ones first."""
     for node in ast.walk(tree):
-        for child in ast.iter_child_nodes(node):
-            child.parent = node
-    return tree
+        if isinstance(node, kind) and hasattr(node, "lineno") and node.lineno <= line <= node.end_lineno:
+            yield node
 
 
 def apart(test):
@@ -65,22 +69,22 @@ def assignments(function, line):
 
 
 def broken(tree, line):
-    """Returns the condition of a line that raised."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assert) and within(node, line):
-            return node, node.test
-        if isinstance(node, ast.Raise) and within(node, line) and isinstance(node.parent, ast.If):
-            return node, node.parent.test if node in node.parent.orelse else denied(node.parent.test)
-        if isinstance(node, ast.Call) and within(node, line) and getattr(node.func, "attr", "").startswith("_check") and node.args:
-            return node, node.args[0]
-    return None, None
+    """Returns the condition of a line that raised, or None."""
+    raised = list(at(tree, line, ast.Raise))
+    for node in at(tree, line, (ast.Assert, ast.If, ast.Call)):
+        if isinstance(node, ast.Assert):
+            return node.test
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "").startswith("_check") and node.args:
+            return node.args[0]
+        if isinstance(node, ast.If) and any(r in node.body for r in raised):
+            return denied(node.test)
+        if isinstance(node, ast.If) and any(r in node.orelse for r in raised):
+            return node.test
 
 
 def ranks(tree, line):
     """Yields conditions on numbers of dimensions in a line: it unpacks a shape, or indexes dimensions."""
-    for node in ast.walk(tree):
-        if not within(node, line):
-            continue
+    for node in at(tree, line, (ast.Assign, ast.Call, ast.Subscript)):
         of = getattr(node, "func", node)
         name, value = getattr(of, "attr", ""), getattr(of, "value", None)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and getattr(node.value, "attr", "") == "shape":
@@ -95,20 +99,9 @@ def ranks(tree, line):
             yield f"{ast.unparse(value)}.ndim >= {len(node.slice.elts)}"
 
 
-def within(node, line):
-    return hasattr(node, "lineno") and node.lineno <= line <= node.end_lineno
-
-
-def keys(tree, line):
-    """Yields the tables that a line indexes by a dtype."""
-    for node in ast.walk(tree):
-        if within(node, line) and isinstance(node, ast.Subscript) and getattr(node.slice, "attr", "") == "dtype":
-            yield ast.unparse(node)
-
-
 def named(tree, line):
     """Returns the innermost statement of a line, for the names in it."""
-    statements = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and within(n, line) and not hasattr(n, "body")]
+    statements = [n for n in at(tree, line, ast.stmt) if not hasattr(n, "body")]
     return ast.unparse(max(statements, key=lambda n: n.lineno)) if statements else ""
 
 
@@ -127,28 +120,18 @@ class Bound(ast.NodeTransformer):
         self.means = means
 
     def visit_Name(self, node):
-        return ast.parse(ast.unparse(self.means[node.id]), mode="eval").body if node.id in self.means else node
+        return copy.deepcopy(self.means.get(node.id, node))
 
     def visit_Compare(self, node):
         self.generic_visit(node)
         return apart(node)
 
 
-def around(tree, line):
-    """Returns the function of a line."""
-    found = tree
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and within(node, line):
-            found = node
-    return found
-
-
 def passed(tree, line, function):
     """Returns the expressions that a line passes for the parameters of a function that it calls."""
     takes = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    for node in ast.walk(tree):
-        called = getattr(node, "func", None)
-        if isinstance(node, ast.Call) and within(node, line) and function.name in (getattr(called, "id", ""), getattr(called, "attr", "")):
+    for node in at(tree, line, ast.Call):
+        if function.name in (getattr(node.func, "id", ""), getattr(node.func, "attr", "")):
             return dict(zip(takes, node.args)) | {k.arg: k.value for k in node.keywords if k.arg}
     return {}
 
@@ -192,17 +175,17 @@ DTYPES = [torch.float32, torch.float64, torch.int64, torch.int32, torch.float16,
 def wanted(frames):
     """Returns the failed condition of a kernel in terms of its arguments; frames are the innermost first."""
     (file, line, _), scope = frames[0], {}
-    tree = parsed(file)
-    _, test = broken(tree, line)
-    asks = [test] if test is not None else [expression(t) for t in (*ranks(tree, line), *keys(tree, line)) or (named(tree, line),)]
-    asks = [ast.parse(ast.unparse(a), mode="eval").body for a in asks]
-    called = None
+    tree, called = parsed(file), None
+    test = broken(tree, line)
+    tables = [ast.unparse(n) for n in at(tree, line, ast.Subscript) if getattr(n.slice, "attr", "") == "dtype"]
+    texts = [ast.unparse(test)] if test else [*ranks(tree, line), *tables] or [named(tree, line)]
+    asks = list(map(expression, texts))
     for file, line, _ in frames:
         tree = parsed(file)
-        function = around(tree, line)
+        function = [tree, *at(tree, line, ast.FunctionDef)][-1]
         scope |= next((vars(m) for m in list(sys.modules.values()) if getattr(m, "__file__", None) == file), {})
         for means in (passed(tree, line, called) if called else {}, assignments(function, line)):
-            asks = [ast.fix_missing_locations(Bound(means).visit(a)) for a in asks]
+            asks = [Bound(means).visit(a) for a in asks]
         called = function if isinstance(function, ast.FunctionDef) else None
     return " and ".join(dict.fromkeys(fitting(a, scope) for a in asks))
 

@@ -14,11 +14,6 @@ TRIED = 8  # excluded sizes tried for a guard
 times = {}  # op: its calls under symbols
 
 
-def mapped(values, name, f, argument):
-    """Returns values with each tensor replaced by f of it, its argument and its name."""
-    return tree_map_with_path(lambda path, t: f(t, argument, name + keystr(path)) if isinstance(t, torch.Tensor) else t, values)
-
-
 def shape_of(answer):
     """Returns the parts of a fake's results that do not depend on sizes."""
     return [[t and (t["dtype"], len(t["sizes"])) for t in result] for result in answer.get("results", [])]
@@ -39,14 +34,17 @@ def under_symbols(function, args, kwargs, static):
     A guard is unneeded if the fake returns similar results for excluded sizes: a fake that rejects some, or returns other tensors, needs it. Sizes are symbols if compilers use symbols for them. A tensor that is not contiguous is replaced by one that is, and then only guards count; fakes of PyTorch's own ops are not called. Sizes of out= of PyTorch's own ops are 0: such an op resizes them.
     """
     arguments = function._schema.arguments
-    given = {i: v for i, v in enumerate(args)} | {i: kwargs[a.name] for i, a in enumerate(arguments) if a.name in kwargs}
-    outs = {i for i, a in enumerate(arguments) if a.is_out and function.namespace in NAMESPACES}
+    names = [a.name for a in arguments]
+    given = dict(zip(names, args)) | kwargs
+    outs = {a.name for a in arguments if a.is_out and function.namespace in NAMESPACES}
 
     def called(f, mode):
-        made = {i: mapped(v, arguments[i].name, f, i) for i, v in given.items()}
-        return answered(function, [made[i] for i in range(len(args))], {arguments[i].name: v for i, v in made.items() if i >= len(args)}, tracing(mode))
+        def made(path, t):
+            return f(t, path[0].key, path[0].key + keystr(path[1:])) if isinstance(t, torch.Tensor) else t
 
-    tensors = [t for i, v in given.items() for t in held(v) if t is not None and i not in outs]
+        return answered(function, [], tree_map_with_path(made, given), tracing(mode))
+
+    tensors = [t for name, v in given.items() for t in held(v) if t is not None and name not in outs]
     if not all(t.layout == torch.strided and min(t.shape, default=2) > 1 for t in tensors):
         return {}
     strided = not all(t.is_contiguous() for t in tensors)
@@ -96,7 +94,7 @@ def under_symbols(function, args, kwargs, static):
 
         if breaking and place and shape_of(returned(breaking[0])) == shape_of(static):
             first = min(guard.free_symbols & symbols.names.keys(), key=str)
-            found.append({"argument": symbols.names[first][0], "text": symbols.spelt(guard), "at": place, "other": symbols.like(breaking[0])})
+            found.append({"argument": names.index(symbols.names[first][0]), "text": symbols.spelt(guard), "at": place, "other": symbols.like(breaking[0])})
         if any(returned(sizes).get("refuses") for sizes in breaking[:TRIED]):
             needed.add(place)
     return {"guards": [guard for guard in found if guard["at"] not in needed]}

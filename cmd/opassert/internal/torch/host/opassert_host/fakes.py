@@ -9,7 +9,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from .places import ROOT, raised_at
-from .registrations import registered
+from .registrations import is_written, registered
 
 LARGE = 1 << 22  # elements
 NAMESPACES = ("aten", "quantized", "sparse", "mkldnn", "nested")  # of PyTorch's own ops
@@ -141,7 +141,7 @@ def answered(function, args, kwargs, mode):
 def outcome(schema, before, given, values, describe):
     """Returns the arguments after a call, and its results."""
     after = [[describe(t) for t in held(v)] for v in given]
-    writes = [a.alias_info is not None and a.alias_info.is_write for a in schema.arguments]
+    writes = list(map(is_written, schema.arguments))
     for a, write, was, now in zip(schema.arguments, writes, before, after):
         if shaped(was) != shaped(now) and not write:
             return {"fault": f"leaves {a.name} with other sizes or strides than before, which the schema does not let it write"}

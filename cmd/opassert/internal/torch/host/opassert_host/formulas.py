@@ -8,12 +8,12 @@ import torch
 from torch._library.custom_ops import OPDEFS
 from torch._library.simple_registry import singleton
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils._pytree import tree_flatten_with_path, tree_unflatten
 
 from .fakes import held
 from .gradcheck import GradientChecks, bytes_of, changed, differs, distinct, precise
 from .places import ROOT, explained, raised_at
-from .registrations import registered, site
+from .registrations import is_written, registered, site
 from .shim import captured_whole
 
 # Errors of formulas without a gradient; for a kernel that lacks a dtype 2.6 raises
@@ -27,12 +27,6 @@ def text_of(error):
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
 
 
-def device_rule(name, devices):
-    """Returns the dispatch key of a kernel that is registered for autograd on one of the devices alone, or None."""
-    keys = ["Autograd" + torch._C._dispatch_key_for_device(d) for d in sorted(devices)]
-    return next((k for k in keys if torch._C._dispatch_has_kernel_for_dispatch_key(name, k)), None)
-
-
 def dispatch_rules(name):
     """Returns the rules of an op for classes with __torch_dispatch__."""
     custom = OPDEFS.get(name.partition(".")[0])
@@ -42,130 +36,133 @@ def dispatch_rules(name):
 class Rules(GradientChecks):
     """Calls the functions registered for an op besides its kernels, and collects their faults."""
 
-    def __init__(self, function, args, kwargs, has, all):
-        self.has = has  # a formula or rules: else only the kernel is left
+    def __init__(self, function, args, kwargs, all):
         self.all = all  # else a formula that a user registered, and rules
         self.function, self.schema, self.name = function, function._schema, function.name()
-        self.leaves, self.spec = tree_flatten((args, kwargs))
         self.faults, self.unmade = [], []
-        names = [a.name for a in self.schema.arguments]
-        written = {a.name for a in self.schema.arguments if a.alias_info and a.alias_info.is_write}
-        of = [names[i] for i, a in enumerate(args) for _ in tree_flatten(a)[0]] + [n for n, a in kwargs.items() for _ in tree_flatten(a)[0]]
-        tensors = [(i, n) for i, n in enumerate(of) if isinstance(self.leaves[i], torch.Tensor)]
-        self.tensors = [i for i, _ in tensors]
-        self.named = dict(tensors)
+        arguments = {a.name: a for a in self.schema.arguments}
+        paths, self.spec = tree_flatten_with_path({**dict(zip(arguments, args)), **kwargs})
+        self.leaves = [leaf for _, leaf in paths]
+        self.named = {i: path[0].key for i, (path, leaf) in enumerate(paths) if isinstance(leaf, torch.Tensor)}
+        self.tensors = list(self.named)
         self.devices = {self.leaves[i].device.type for i in self.tensors} - {"cpu", "meta"}
-        self.device_rule = device_rule(self.name, self.devices)
-        on_cpu = not self.devices
-        self.seed = torch.default_generator.manual_seed if on_cpu else torch.manual_seed  # the latter records a stack for each driver that is not started
-        self.written = [i for i, n in tensors if n in written]
-        optional = {a.name for a in self.schema.arguments if str(a.type) == "Optional[Tensor]"}
-        self.optional = [i for i, n in tensors if n in optional and n not in written]
-        self.graded = [i for i, n in tensors if self.leaves[i].dtype.is_floating_point or self.leaves[i].dtype in (torch.complex64, torch.complex128)]  # PyTorch lacks kernels for complex32
+        keys = ["Autograd" + torch._C._dispatch_key_for_device(d) for d in sorted(self.devices)]
+        # The dispatch key of a kernel that is registered for autograd on one of the devices alone, or None.
+        self.device_rule = next((k for k in keys if torch._C._dispatch_has_kernel_for_dispatch_key(self.name, k)), None)
+        # torch.manual_seed records a stack for each driver that is not started.
+        self.seed = torch.manual_seed if self.devices else torch.default_generator.manual_seed
+        self.written = [i for i, n in self.named.items() if is_written(arguments[n])]
+        optional = [i for i, n in self.named.items() if str(arguments[n].type) == "Optional[Tensor]"]
+        self.optional = [i for i in optional if i not in self.written]
+        dtypes = {i: self.leaves[i].dtype for i in self.tensors}
+        # PyTorch lacks kernels for complex32.
+        self.graded = [i for i, d in dtypes.items() if d.is_floating_point or d in (torch.complex64, torch.complex128)]
+        below = all and torch._C._dispatch_has_kernel_for_dispatch_key(self.name, "AutogradCPU")
+        known = registered.formula(self.name)[0] or registered.rules.get(self.name) or dispatch_rules(self.name)
+        self.has = bool(known or below or self.device_rule)  # a formula or rules: else only the kernel is left
 
-    def add(self, saw, fix, place=("", 0), argument="", note="", symptom=""):
+    def add(self, saw, fix, argument="", note="", symptom=""):
         if not any(f["argument"] == argument for f in self.faults):
-            self.faults.append({"argument": argument, "saw": saw, "symptom": symptom, "fix": fix, "note": note, "file": place[0], "line": place[1]})
+            file, line = self.place
+            self.faults.append({"argument": argument, "saw": saw, "symptom": symptom, "fix": fix, "note": note, "file": file, "line": line})
 
     def call(self, replace=lambda i, t: t):
         """Calls the op with copies of its tensors, or with replacements."""
         leaves = [replace(i, v.detach().clone()) if isinstance(v, torch.Tensor) else v for i, v in enumerate(self.leaves)]
-        args, kwargs = tree_unflatten(leaves, self.spec)
+        given = tree_unflatten(leaves, self.spec)
         self.seed(0)
-        return leaves, self.function(*args, **kwargs)
+        return leaves, self.function(**given)
 
     # Autograd.
 
-    def differentiated(self, of):
-        leaves, values = self.call(lambda i, t: t.requires_grad_(i in of))
+    def differentiated(self, of, replace=lambda i, t: t):
+        leaves, values = self.call(lambda i, t: replace(i, t).requires_grad_(i in of))
         return leaves, [t for t in held(values) if t is not None]
 
     def gradients(self, results, leaves, of, given, create_graph=False):
         self.seed(0)
-        pairs = [(t, g) for t, g in zip(results, given) if t.requires_grad and g is not None]
-        return torch.autograd.grad(
-            [t for t, _ in pairs], [leaves[i] for i in of], [g for _, g in pairs], retain_graph=True, create_graph=create_graph, allow_unused=True
-        )
+        ends, given = zip(*[(t, g) for t, g in zip(results, given) if t.requires_grad and g is not None])
+        kept = {"retain_graph": True, "create_graph": create_graph, "allow_unused": True}
+        return torch.autograd.grad(ends, [leaves[i] for i in of], given, **kept)
 
-    def check_formula(self, place):
+    def check_formula(self):
         try:
             leaves, results = self.differentiated(self.graded)
         except Exception:
             return  # as in the call itself
         if not any(t.requires_grad for t in results):
-            lost = place[0] or self.device_rule and self.beside()
+            lost = self.place[0] or self.device_rule and self.beside()
             if lost and any(t.is_floating_point() for t in results) and not registered.marked:
-                self.add("its formula is lost: an argument requires grad, and no result does" + ", on the CPU one does" * (not place[0]), "return results that autograd records", place)
+                self.add("its formula is lost: an argument requires grad, and no result does" + ", on the CPU one does" * (not self.place[0]), "return results that autograd records")
             return
         given = [distinct(t) for t in results]
-        kept = [(n, t, bytes_of(t)) for n, t in [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors] + [("what the op returned", t) for t in results] + [("the gradient that it is given", t) for t in given]]
+        tensors = [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors]
+        tensors += [("what the op returned", t) for t in results]
+        kept = [(n, t, bytes_of(t)) for n, t in tensors + [("the gradient that it is given", t) for t in given]]
         try:
             first = self.gradients(results, leaves, self.graded, given)
         except Exception as error:
-            return self.add_raised("its backward raises", error, place, symptom="backward")
+            return self.add_raised("its backward raises", error, symptom="backward")
         for name, tensor, was in kept:
             if changed(tensor, was):
-                return self.add(f"its backward writes {name}", "let backward work on a copy", place)
-        self.check_gradients(first, leaves, results, place)
+                return self.add(f"its backward writes {name}", "let backward work on a copy")
+        self.check_gradients(first, tensors)
         first = [g if g is None else g.clone() for g in first]  # a formula may write its earlier result
-        self.check_again(first, leaves, results, given, place)
-        self.check_parts(first, results, given, place)
+        self.check_again(first, leaves, results, given)
         if not self.faults:
-            self.check_linear(first, leaves, results, given, place)
-            self.check_saved(first, given, place)
+            self.check_linear(first, leaves, results, given)
+            self.check_saved(first, given)
         if not self.faults and self.device_rule:
-            self.check_beside(first, results, given, place)
+            self.check_beside(first, results, given)
         if not self.faults:
-            self.check_slopes(first, [g * t.requires_grad for t, g in zip(results, given)], place)
+            self.check_slopes(first, [g * t.requires_grad for t, g in zip(results, given)])
 
-    def add_raised(self, what, error, place, argument="", symptom=""):
+    def add_raised(self, what, error, argument="", symptom=""):
         note = ""
         if isinstance(error, NotImplementedError) or REFUSES.search(str(error)) and not MISTAKES.search(str(error)):
             note = "it raises that it has no gradient: no result is silently wrong"
         elif len({t.is_complex() for t in map(self.leaves.__getitem__, self.tensors) if t.is_floating_point() or t.is_complex()}) == 2:
             note = "arguments are real and complex: a product has a complex gradient for both, and PyTorch rejects that of a real one"
-        self.add(f"{what} {text_of(error)}", "accept the arguments of the kernel, and return its results", place, argument, note, symptom)
+        self.add(f"{what} {text_of(error)}", "accept the arguments of the kernel, and return its results", argument, note, symptom)
 
     def beside(self):
         """Calls the op with copies of its tensors on the CPU, and returns them and its results if autograd records these, or None."""
         with contextlib.suppress(Exception):  # there is no kernel for the CPU
-            leaves, values = self.call(lambda i, t: t.cpu().requires_grad_(i in self.graded))
-            results = [t for t in held(values) if t is not None]
+            leaves, results = self.differentiated(self.graded, lambda i, t: t.cpu())
             return (leaves, results) if any(t.requires_grad for t in results) else None
 
-    def check_beside(self, first, results, given, place):
+    def compare(self, gradients, others, saw, fix):
+        """Compares gradients of an op's arguments; {} in what is said stands for an argument's name."""
+        for i, a, b in zip(self.graded, gradients, others):
+            if differs(a, b):
+                self.add(saw.format(self.named[i]), fix, self.named[i])
+
+    def check_beside(self, first, results, given):
         """Compares the gradients with those on the CPU, if the results are the same there."""
         on_cpu = self.beside()
         if on_cpu is None or len(on_cpu[1]) != len(results) or any(differs(a.detach(), b.detach()) for a, b in zip(results, on_cpu[1])):
             return
         with contextlib.suppress(Exception):  # it has no formula for the CPU
-            for i, a, b in zip(self.graded, first, self.gradients(on_cpu[1], on_cpu[0], self.graded, [g.cpu() for g in given])):
-                if differs(a, b):
-                    self.add(f"its gradient of {self.named[i]} is not that on the CPU", "return the gradient that the formula for the CPU returns", place, self.named[i])
+            there = self.gradients(on_cpu[1], on_cpu[0], self.graded, [g.cpu() for g in given])
+            fix = "return the gradient that the formula for the CPU returns"
+            self.compare(first, there, "its gradient of {} is not that on the CPU", fix)
 
-    def check_gradients(self, gradients, leaves, results, place):
-        storages = {t.untyped_storage()._cdata: n for n, t in [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors] + [("what the op returned", t) for t in results]}
+    def check_gradients(self, gradients, tensors):
+        storages = {t.untyped_storage()._cdata: n for n, t in tensors}
         for i, gradient in zip(self.graded, gradients):
-            if gradient is None or not gradient.numel():
-                continue
-            if shares := storages.get(gradient.untyped_storage()._cdata):
-                self.add(f"the gradient of {self.named[i]} shares storage with {shares}: accumulating into it writes that", "return a clone", place, self.named[i])
-        if place[0] and all(g is None for g in gradients):
-            self.add("its backward returns no gradient at all", "return one for each argument that has one", place, symptom="no-gradient")
+            shares = gradient is not None and gradient.numel() and storages.get(gradient.untyped_storage()._cdata)
+            if shares:
+                self.add(f"the gradient of {self.named[i]} shares storage with {shares}: accumulating into it writes that", "return a clone", self.named[i])
+        if self.place[0] and all(g is None for g in gradients):
+            self.add("its backward returns no gradient at all", "return one for each argument that has one", symptom="no-gradient")
 
-    def check_again(self, first, leaves, results, given, place):
-        try:
-            second = self.gradients(results, leaves, self.graded, given)
-        except Exception as error:
-            return self.add_raised("called a second time, as with retain_graph, its backward raises", error, place)
-        for i, a, b in zip(self.graded, first, second):
-            if differs(a, b):
-                self.add(f"called a second time, as with retain_graph, its backward returns another gradient of {self.named[i]}", "do not write saved tensors", place, self.named[i])
-
-    def check_parts(self, first, results, given, place):
-        """Calls the formula for gradients with other strides, for one argument, and for one result."""
+    def check_again(self, first, leaves, results, given):
+        """Calls the formula a second time, for gradients with other strides, for one argument, and for one result."""
+        second = "called a second time, as with retain_graph,"
+        expanded = [t.detach().new_ones(()).expand(t.shape) for t in results]
         ways = [
-            ("for a gradient that is expanded, as that of sum()", self.graded, [t.detach().new_ones(()).expand(t.shape) for t in results]),
+            (second, self.graded, given),
+            ("for a gradient that is expanded, as that of sum()", self.graded, expanded),
             ("for a gradient that is not contiguous", self.graded, [torch.stack((g, -g), -1).select(-1, 0) for g in given]),
         ]
         if len(self.graded) > 1:
@@ -173,28 +170,32 @@ class Rules(GradientChecks):
         if len([t for t in results if t.requires_grad]) > 1:
             ways += [(f"where result {n} alone has a gradient", self.graded, [g if m == n else None for m, g in enumerate(given)]) for n, t in enumerate(results) if t.requires_grad]
         for what, of, gradients in ways:
+            fix = "compute the gradient from the incoming one's values, whatever its strides"
             try:
-                leaves, results = self.differentiated(of)
+                if what is second:
+                    fix = "do not write saved tensors"
+                else:
+                    leaves, results = self.differentiated(of)
                 if not any(t.requires_grad and g is not None for t, g in zip(results, gradients)):
                     continue
                 got = self.gradients(results, leaves, of, gradients)
-                want = self.gradients(results, leaves, of, [torch.ones_like(t) for t in results]) if gradients is ways[0][2] else first
+                want = self.gradients(results, leaves, of, [torch.ones_like(t) for t in results]) if gradients is expanded else first
             except Exception as error:
-                self.add_raised(f"{what} its backward raises", error, place)
+                self.add_raised(f"{what} its backward raises", error)
                 continue
             for i, gradient in zip(of, got):
                 if None not in gradients and differs(gradient, want[self.graded.index(i)]):
-                    self.add(f"{what} its backward returns another gradient of {self.named[i]}", "compute the gradient from the incoming one's values, whatever its strides", place, self.named[i])
+                    self.add(f"{what} its backward returns another gradient of {self.named[i]}", fix, self.named[i])
 
-    def check_call(self, place):
+    def check_call(self):
         """Compares calls through a kernel for autograd with the schema, also with elements of both signs."""
         for replace in (lambda i, t: t, lambda i, t: distinct(t) if i in self.graded else t):
             with contextlib.suppress(Exception):  # as in the call itself
                 leaves, values = self.call(replace)
                 kept = {i: (leaves[i], bytes_of(replace(i, self.leaves[i]))) for i in self.tensors}
-                self.check_kept("called through autograd it", kept, held(values), place)
+                self.check_kept("called through autograd it", kept, held(values))
 
-    def check_absent(self, place):
+    def check_absent(self):
         """Calls the formula without each optional tensor, if the kernel accepts that."""
         for absent in self.optional:
             of = [i for i in self.graded if i != absent]
@@ -208,9 +209,9 @@ class Rules(GradientChecks):
                 if of and any(t.requires_grad for t in results):
                     self.gradients(results, leaves, of, [distinct(t) for t in results])
             except Exception as error:
-                self.add_raised(f"without {self.named[absent]}, which the kernel accepts, its formula raises", error, place, self.named[absent], "without-tensor")
+                self.add_raised(f"without {self.named[absent]}, which the kernel accepts, its formula raises", error, self.named[absent], "without-tensor")
 
-    def check_in_place(self, place):
+    def check_in_place(self):
         """Checks that the graph of a written argument has the op's formula."""
         before = {}
 
@@ -220,27 +221,26 @@ class Rules(GradientChecks):
                 before[i] = t.grad_fn
             return t
 
-        try:
+        with contextlib.suppress(Exception):  # as in the call itself
             leaves, _ = self.call(passed)
-        except Exception:
-            return  # as in the call itself
-        for i, node in before.items():
-            if place[0] and leaves[i].grad_fn is node and changed(leaves[i], bytes_of(self.leaves[i])):
-                self.add(f"its formula is lost: {self.named[i]} is written, and its gradient is that of the old value", "name it in ctx.mark_dirty()", place, self.named[i])
+            for i, node in before.items():
+                if self.place[0] and leaves[i].grad_fn is node and changed(leaves[i], bytes_of(self.leaves[i])):
+                    said = f"its formula is lost: {self.named[i]} is written, and its gradient is that of the old value"
+                    self.add(said, "name it in ctx.mark_dirty()", self.named[i])
 
     # vmap and autocast.
 
-    def check_kept(self, rule, given, results, place):
+    def check_kept(self, rule, given, results):
         """Compares the changes of a rule to tensors with the schema; before has their bytes, by position."""
         for i, (tensor, was) in given.items():
             if i not in self.written and changed(tensor, was):
-                return self.add(f"{rule} writes {self.named[i]}", "work on a copy", place, self.named[i])
+                return self.add(f"{rule} writes {self.named[i]}", "work on a copy", self.named[i])
         storages = {tensor.untyped_storage()._cdata: i for i, (tensor, _) in given.items()}
         for t in () if any(r.alias_info for r in self.schema.returns) else results:
             if t is not None and t.numel() and t.layout == torch.strided and (i := storages.get(t.untyped_storage()._cdata)) is not None:
-                return self.add(f"{rule} returns the storage of {self.named[i]}", "return a clone", place, self.named[i])
+                return self.add(f"{rule} returns the storage of {self.named[i]}", "return a clone", self.named[i])
 
-    def check_vmap(self, place):
+    def check_vmap(self):
         rolled = [self.leaves[i].flatten().roll(1).view(self.leaves[i].shape) for i in self.tensors]
         promoted = None
         ways = [(self.tensors, 0), (self.tensors, -1)] + [([i], 0) for i in self.tensors if len(self.tensors) > 1]
@@ -264,19 +264,19 @@ class Rules(GradientChecks):
             try:
                 got = torch.vmap(one, in_dims=dim, randomness="different")(*batched)
             except Exception as error:
-                return self.add_raised(f"its rule for vmap, {where}, raises", error, place, self.named[of[0]], "vmap")
+                return self.add_raised(f"its rule for vmap, {where}, raises", error, self.named[of[0]], "vmap")
             pairs = [(g, w, n) for n in range(2) for g, w in zip(got, want[n])]
             if any(g.shape[:1] != (2,) or differs(g[n], w) for g, w, n in pairs):
-                fault = f"its rule for vmap, {where}, does not return the results of separate calls", "return the kernel's result for each, and the dimension of the batch", place, self.named[of[0]]
+                fault = f"its rule for vmap, {where}, does not return the results of separate calls", "return the kernel's result for each, and the dimension of the batch", self.named[of[0]]
                 if not all(g.shape[:1] == (2,) and not differs(g[n].to(w.dtype), w) for g, w, n in pairs):
                     return self.add(*fault, symptom="vmap")
                 promoted = promoted or fault
                 continue
-            self.check_kept(f"its rule for vmap, {where},", kept, got, place)
+            self.check_kept(f"its rule for vmap, {where},", kept, got)
         if promoted:
             self.add(*promoted, symptom="promoted")
 
-    def check_autocast(self, dtype, place):
+    def check_autocast(self, dtype):
         if not all(self.leaves[i].dtype == torch.float32 for i in self.graded) or not self.graded:
             return
         try:
@@ -285,15 +285,15 @@ class Rules(GradientChecks):
                 casted, cast = self.call()
             plain, cast = held(plain), held(cast)
         except Exception as error:
-            return self.add_raised(f"under torch.autocast of {dtype} it raises", error, place, self.named[self.graded[0]])
+            return self.add_raised(f"under torch.autocast of {dtype} it raises", error, self.named[self.graded[0]])
         for i in self.written:
             if changed(given[i], bytes_of(self.leaves[i])) and not changed(casted[i], bytes_of(self.leaves[i])):
-                return self.add(f"under torch.autocast of {dtype} it does not write {self.named[i]}", "cast read arguments only: a write to a copy is lost", place, self.named[i])
+                return self.add(f"under torch.autocast of {dtype} it does not write {self.named[i]}", "cast read arguments only: a write to a copy is lost", self.named[i])
         if [t is None or t.shape for t in plain] != [t is None or t.shape for t in cast]:
-            self.add(f"under torch.autocast of {dtype} it returns other sizes", "only cast arguments, and call the kernel", place, self.named[self.graded[0]])
-        self.check_kept(f"under torch.autocast of {dtype} it", {i: (casted[i], bytes_of(self.leaves[i])) for i in self.tensors}, cast, place)
+            self.add(f"under torch.autocast of {dtype} it returns other sizes", "only cast arguments, and call the kernel", self.named[self.graded[0]])
+        self.check_kept(f"under torch.autocast of {dtype} it", {i: (casted[i], bytes_of(self.leaves[i])) for i in self.tensors}, cast)
 
-    def check_ambient(self, place):
+    def check_ambient(self):
         """Looks for results of an op without a rule that have another dtype under autocast, as its kernel calls ops with one."""
         if not self.graded or any(self.leaves[i].dtype != torch.float32 for i in self.graded):
             return
@@ -301,16 +301,13 @@ class Rules(GradientChecks):
             with torch.autocast("cpu"):
                 cast = [t.dtype for t in held(self.call()[1]) if t is not None]
             if torch.bfloat16 in cast and torch.bfloat16 not in [t.dtype for t in held(self.call()[1]) if t is not None]:
-                self.add(
-                    "under torch.autocast it returns torch.bfloat16, and has no rule: compiled programs call it outside of autocast",
-                    "register a rule by torch.library.register_autocast(), or call the ops of the kernel under torch.autocast(..., enabled=False)",
-                    place,
-                    symptom="autocast",
-                )
+                saw = "under torch.autocast it returns torch.bfloat16, and has no rule: compiled programs call it outside of autocast"
+                fix = "register a rule by torch.library.register_autocast(), or call the ops of the kernel under torch.autocast(..., enabled=False)"
+                self.add(saw, fix, symptom="autocast")
 
     def check_dispatch(self, kind, rule):
         """Calls a rule for a class of modes, or of tensors, made from the plain ones."""
-        plain, place = {i: self.leaves[i].detach().clone() for i in self.tensors}, site(rule)
+        self.place, plain = site(rule), {i: self.leaves[i].detach().clone() for i in self.tensors}
         kept, what = {i: (t, bytes_of(t)) for i, t in plain.items()}, f"its rule for {kind.__name__}"
         mode = issubclass(kind, TorchDispatchMode)
         try:
@@ -322,27 +319,37 @@ class Rules(GradientChecks):
             with entered:
                 results = held(self.call(lambda i, t: made[i])[1])
         except Exception as error:
-            return self.add(f"{what} raises {text_of(error)}", "accept the arguments of the kernel", place, symptom="dispatch")
+            return self.add(f"{what} raises {text_of(error)}", "accept the arguments of the kernel", symptom="dispatch")
         inside = [v for r in results for v in ([r] if type(r) is torch.Tensor else getattr(r, "__dict__", {}).values()) if isinstance(v, torch.Tensor)]
-        self.check_kept(what, kept, inside, place)
+        self.check_kept(what, kept, inside)
 
-    def check_composite(self, place):
+    def check_composite(self):
         """Checks that autograd records an op that decomposes, by the ops that it calls."""
         try:
             results = self.differentiated(self.graded)[1]
         except Exception as error:
-            said = f"where an argument requires grad it raises {text_of(error)}"
-            return self.add(said, "call ops of PyTorch, or register the kernel for a backend and a formula", place, symptom="composite")
+            saw = f"where an argument requires grad it raises {text_of(error)}"
+            return self.add(saw, "call ops of PyTorch, or register the kernel for a backend and a formula", symptom="composite")
         given = [distinct(t) for t in results]
         for i in self.graded if any(map(torch.is_floating_point, results)) and not any(t.requires_grad for t in results) else ():
             if precise([self.leaves[i], *given]) and self.slope(i, given):
-                return self.add(
-                    f"its results depend on {self.named[i]}, which requires grad, and none of them requires it: the op decomposes, and autograd does not see its calls",
-                    "register the kernel for a backend, as for the CPU, and a formula by torch.library.register_autograd()",
-                    place,
-                    self.named[i],
-                    symptom="composite-lost",
-                )
+                saw = f"its results depend on {self.named[i]}, which requires grad, and none of them requires it: the op decomposes, and autograd does not see its calls"
+                fix = "register the kernel for a backend, as for the CPU, and a formula by torch.library.register_autograd()"
+                return self.add(saw, fix, self.named[i], symptom="composite-lost")
+
+    def check_grad(self, formula, place):
+        """Checks calls of which autograd takes note."""
+        self.place = place
+        if formula and self.written:
+            self.check_in_place()
+        elif formula:
+            self.check_formula()
+            self.check_absent()
+        self.place = registered.kernel(self.name)
+        if not self.written and (self.all or formula):
+            self.check_modes()
+        if not self.written and registered.decomposes(self.name):
+            self.check_composite()
 
     def check(self):
         rules = registered.rules.get(self.name, {})
@@ -350,42 +357,25 @@ class Rules(GradientChecks):
         vmap = custom and custom._vmap_fn or rules.get("FuncTorchBatched")
         cast = getattr(custom, "_autocast_dtype", {"cpu": getattr(custom, "_autocast_cpu_dtype", None)})
         autocast = cast.get("cpu") or rules.get("AutocastCPU") and torch.bfloat16
+        users, own = registered.formula(self.name)[0], registered.formula(self.name, self.device_rule)
+        formula = self.has and (self.all or self.device_rule or users and not users.startswith(ROOT))
         with torch.random.fork_rng(devices=[]):
-            formula = self.has and (self.all or self.device_rule or own_formula(self.name))
-            place = registered.formula(self.name, self.device_rule)
-            if self.graded and self.written and formula:
+            if self.graded:
                 with torch.enable_grad():
-                    self.check_in_place(place)
-            elif self.graded and not self.written:
-                with torch.enable_grad():
-                    if formula:
-                        self.check_formula(place)
-                        self.check_absent(place)
-                    if self.all or formula:
-                        self.check_modes()
-                    if registered.decomposes(self.name):
-                        self.check_composite(registered.kernel(self.name))
+                    self.check_grad(formula, own)
+            self.place = own
             if self.device_rule or not custom and ("Autograd" in rules or "AutogradCPU" in rules):
-                self.check_call(place)
+                self.check_call()
+            self.place = site(vmap)
             if vmap and not self.written and self.tensors:
-                self.check_vmap(site(vmap))
+                self.check_vmap()
             for kind, rule in dispatch_rules(self.name).items():
                 self.check_dispatch(kind, rule)
+            self.place = registered.kernel(self.name)
             if autocast:
-                self.check_autocast(autocast, registered.kernel(self.name))
+                self.check_autocast(autocast)
             elif not registered.decomposes(self.name):
-                self.check_ambient(registered.kernel(self.name))
-
-
-def own_formula(name):
-    """Reports whether a user registered a formula for an op, or a kernel for autograd."""
-    place = registered.formula(name)[0]
-    return place and not place.startswith(ROOT)
-
-
-def own_rules(request, op):
-    """Calls those that a user registered."""
-    return rules(request, op, all=False)
+                self.check_ambient()
 
 
 def rules(request, op, all=True):
@@ -393,12 +383,10 @@ def rules(request, op, all=True):
     call = captured_whole(request, op)
     if call is None:
         return '{"why": "the request makes no call"}'
-    function, args, kwargs = call
-    name = function.name()
     registered.marked = False
-    below = all and torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutogradCPU")
-    checked = Rules(function, args, kwargs, False, all)
-    has = checked.has = bool(registered.formula(name)[0] or registered.rules.get(name) or dispatch_rules(name) or below or checked.device_rule)
+    checked = Rules(*call, all)
     checked.check()
-    why = "; ".join(checked.unmade) if has or checked.faults else "nothing is registered for autograd, vmap or autocast"
+    why = "; ".join(checked.unmade)
+    if not checked.has and not checked.faults:
+        why = "nothing is registered for autograd, vmap or autocast"
     return json.dumps({"why": why, "faults": checked.faults})

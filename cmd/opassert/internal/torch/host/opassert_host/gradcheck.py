@@ -6,7 +6,6 @@ import math
 import torch
 
 from .fakes import held
-from .registrations import registered
 
 STEP = 2**-7  # of the elements of an argument, exact in float32
 ROUGH = 0.05  # relative error allowed between differences
@@ -66,8 +65,7 @@ class GradientChecks:
 
     def moved(self, at, step):
         """Calls the op with an argument that is a step away."""
-        leaves, values = self.call(lambda i, t: (t + step * distinct(t) if i == at else t).requires_grad_(i in self.graded))
-        return leaves, [t for t in held(values) if t is not None]
+        return self.differentiated(self.graded, lambda i, t: t + step * distinct(t) if i == at else t)
 
     def slope(self, at, weights):
         """Returns how the results of the op change with an argument, None if it is not known."""
@@ -84,28 +82,20 @@ class GradientChecks:
             return
         for n, (a, b) in enumerate(zip(plain, graded)):
             if a is not None and b is not None and a.shape == b.shape and a.dtype == b.dtype and differs(a, b.detach()):
-                self.add(
-                    f"result {n} has other elements if an argument requires grad",
-                    "compute the same: add an argument that says that the op is called for training",
-                    registered.kernel(self.name),
-                    symptom="trains",
-                )
+                fix = "compute the same: add an argument that says that the op is called for training"
+                self.add(f"result {n} has other elements if an argument requires grad", fix, symptom="trains")
 
-    def check_linear(self, first, leaves, results, given, place):
+    def check_linear(self, first, leaves, results, given):
         for factor, what, times in ((0, "a gradient of zeros", "zeros"), (2, "twice the gradient", "twice the gradient")):
             got = self.gradients(results, leaves, self.graded, [g * factor for g in given])
             for i, a, b in zip(self.graded, first, got):
                 if a is not None and b is not None and differs(a * factor, b):
-                    limited = factor and bool((b.abs() <= 2 * a.abs()).all())
-                    self.add(
-                        f"for {what} its backward does not return {times} of {self.named[i]}",
-                        "multiply by the gradient that backward is given, once",
-                        place,
-                        self.named[i],
-                        symptom="limited" if limited else "",
-                    )
+                    symptom = "limited" if factor and bool((b.abs() <= 2 * a.abs()).all()) else ""
+                    saw = f"for {what} its backward does not return {times} of {self.named[i]}"
+                    fix = "multiply by the gradient that backward is given, once"
+                    self.add(saw, fix, self.named[i], symptom=symptom)
 
-    def check_saved(self, first, given, place):
+    def check_saved(self, first, given):
         """Writes tensors between the call and its backward, which must raise or not need them."""
         ways = [(f"argument {self.named[i]}", self.named[i], lambda leaves, _, i=i: leaves[i]) for i in self.graded]
         ways += [(f"result {n}", "", lambda _, results, n=n: results[n]) for n, t in enumerate(given) if t.is_floating_point()]
@@ -117,25 +107,17 @@ class GradientChecks:
             except Exception:
                 continue  # as it must
             if any(map(differs, first, got)):
-                self.add(
-                    f"its backward uses {what}, which was written after the call, and does not raise",
-                    "save tensors by ctx.save_for_backward, which notes their versions, not in attributes, nor by .data",
-                    place,
-                    argument,
-                )
+                fix = "save tensors by ctx.save_for_backward, which notes their versions, not in attributes, nor by .data"
+                saw = f"its backward uses {what}, which was written after the call, and does not raise"
+                self.add(saw, fix, argument)
         with contextlib.suppress(Exception):  # the kernel accepts no other values
             leaves, results = self.differentiated(self.graded)
             self.call(lambda i, t: (t * 2 + 1).requires_grad_() if i in self.graded else t)
-            for i, a, b in zip(self.graded, first, self.gradients(results, leaves, self.graded, given)):
-                if differs(a, b):
-                    self.add(
-                        f"after the op was called with other elements its backward returns another gradient of {self.named[i]}",
-                        "save by ctx.save_for_backward, or in attributes of ctx, not in memory that calls share",
-                        place,
-                        self.named[i],
-                    )
+            saw = "after the op was called with other elements its backward returns another gradient of {}"
+            fix = "save by ctx.save_for_backward, or in attributes of ctx, not in memory that calls share"
+            self.compare(first, self.gradients(results, leaves, self.graded, given), saw, fix)
 
-    def check_slopes(self, first, given, place):
+    def check_slopes(self, first, given):
         arguments = [self.leaves[i] for i in self.graded]
         if not precise([*arguments, *given]) or any(t.numel() and not t.abs().max() <= LARGEST for t in arguments):
             return
@@ -147,17 +129,15 @@ class GradientChecks:
             if want is None or want == 0 and math.isfinite(got):
                 continue
             if not abs(got - want) < 2 * ROUGH * abs(want):
-                self.add(
-                    f"its gradient of {self.named[i]} is not the derivative: {'none' if gradient is None else format(got, '.4g')} along a direction in which the op changes by {want:.4g}",
-                    "return the gradient times the derivative of what the kernel computes",
-                    place,
-                    self.named[i],
-                    symptom="derivative",
-                )
+                found = "none" if gradient is None else format(got, ".4g")
+                way = f"{found} along a direction in which the op changes by {want:.4g}"
+                saw = f"its gradient of {self.named[i]} is not the derivative: {way}"
+                fix = "return the gradient times the derivative of what the kernel computes"
+                self.add(saw, fix, self.named[i], symptom="derivative")
             else:
-                self.check_second(i, given, towards, place)
+                self.check_second(i, given, towards)
 
-    def check_second(self, i, given, towards, place):
+    def check_second(self, i, given, towards):
         """Looks for a gradient that depends on an argument without a graph to it."""
 
         def gradient(step):
@@ -170,10 +150,7 @@ class GradientChecks:
             if first.requires_grad:
                 first.sum().backward()
             if argument.grad is None and slope(lambda step: summed([gradient(step)[1]], [towards])):
-                self.add(
-                    f"the gradient of {self.named[i]} depends on {self.named[i]} and has no graph to it: second derivatives are zero",
-                    "compute it by ops that have formulas, without detach(); or decorate backward with once_differentiable, so that they raise",
-                    place,
-                    self.named[i],
-                    symptom="second-derivative",
-                )
+                name = self.named[i]
+                saw = f"the gradient of {name} depends on {name} and has no graph to it: second derivatives are zero"
+                fix = "compute it by ops that have formulas, without detach(); or decorate backward with once_differentiable, so that they raise"
+                self.add(saw, fix, name, symptom="second-derivative")

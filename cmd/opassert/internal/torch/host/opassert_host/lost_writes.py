@@ -7,6 +7,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .fakes import held, passed
 from .places import NOT_USERS, caller
+from .registrations import is_written
 from .shim import captured
 
 
@@ -23,17 +24,11 @@ class LostWrites(TorchDispatchMode):
     def storage(tensor):
         return tensor.untyped_storage()._cdata if tensor.layout == torch.strided else 0
 
-    def used(self, schema, args, kwargs):
-        """Returns the storages that an op reads, and those that it writes."""
-        read, written = set(), set()
-        for a, value in zip(schema.arguments, passed(schema, args, kwargs)):
-            of = written if a.alias_info and a.alias_info.is_write else read
-            of |= {self.storage(t) for t in held(value) if t is not None}
-        return read, written
-
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        results = function(*args, **(kwargs or {}))
-        read, written = self.used(function._schema, args, kwargs or {})
+        results, read, written = function(*args, **(kwargs or {})), set(), set()
+        for a, value in zip(function._schema.arguments, passed(function._schema, args, kwargs or {})):
+            of = written if is_written(a) else read
+            of |= {self.storage(t) for t in held(value) if t is not None}
         if not any(r.alias_info and not r.alias_info.is_write for r in function._schema.returns):  # else it makes a view
             self.written = {s: place for s, place in self.written.items() if s not in read}
         self.written |= {s: caller(NOT_USERS) for s in written & self.of.keys() - self.given}
@@ -52,7 +47,7 @@ def lost_writes_of(request, _):
         return "[]"
     function, args, kwargs = call
     given = zip(function._schema.arguments, passed(function._schema, args, kwargs))
-    written = {a.name: held(value) for a, value in given if a.alias_info and a.alias_info.is_write}
+    written = {a.name: held(value) for a, value in given if is_written(a)}
     lost = LostWrites({name: [t for t in tensors if t is not None] for name, tensors in written.items()})
     try:
         with lost:

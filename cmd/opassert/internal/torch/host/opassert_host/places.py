@@ -14,10 +14,8 @@ PYTHON = os.path.dirname(os.__file__) + os.sep
 
 def caller(skipped):
     """Returns the file and the line from which the calling function was called, outside of files whose names begin so."""
-    frame = sys._getframe(2)
-    while frame and frame.f_code.co_filename.startswith(skipped):
-        frame = frame.f_back
-    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
+    frames = ((frame.f_code.co_filename, line) for frame, line in traceback.walk_stack(sys._getframe(2)))
+    return next((place for place in frames if not place[0].startswith(skipped)), ("", 0))
 
 
 def quoted(text):

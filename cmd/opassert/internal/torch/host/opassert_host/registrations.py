@@ -7,6 +7,7 @@ import os
 import torch
 from torch._library.custom_ops import OPDEFS
 from torch._library.simple_registry import singleton
+from torch._library.utils import lookup_op
 
 from .places import ROOT, caller
 
@@ -47,14 +48,14 @@ def dispatched(name):
         return str(torch._C._get_schema(base, of))
 
 
+def is_written(argument):
+    return argument.alias_info is not None and argument.alias_info.is_write
+
+
 def overload(name):
     """Returns the op of a name such as ns::op.overload, or None."""
-    namespace, _, rest = name.partition("::")
-    base, _, of = rest.partition(".")
-    try:
-        return getattr(getattr(getattr(torch.ops, namespace), base), of or "default")
-    except AttributeError:
-        return None
+    with contextlib.suppress(AttributeError):
+        return lookup_op(name)
 
 
 class Registrations:
@@ -69,8 +70,7 @@ class Registrations:
         self.definers = {}  # op: file and line
         self.schemas = {}  # op: {schema: file and line}, also of definitions that PyTorch rejected or replaced
         self.functions = {}  # op: {"fake", or the dispatch key of a kernel: function}
-        self.formulas = {}  # op: (backward, setup_context) for autograd
-        self.infos = {}  # op: the container of its rules, also of those registered later
+        self.formulas = {}  # op: what has backward and setup_context for autograd, also those registered later
         self.rules = {}  # op: {a dispatch key of RULES: function}
         self.device_rules = {}  # (op, dispatch key of a device's autograd): function
         self.decomposing = set()  # ops that a user registered as CompositeImplicitAutograd
@@ -108,28 +108,18 @@ class Registrations:
                 self.add(name, dispatch_key or "CompositeImplicitAutograd", function)
             return result
 
-        def recorded_register(this, function, *args, **keywords):
-            self.add(this.qualname, "fake", function)
-            return register(this, function, *args, **keywords)
-
         def recorded_formula(op, info):
-            self.formulas[op.name()] = info._backward_fn, info._setup_context_fn
-            self.infos[op.name()] = info
+            self.formulas[op.name()] = info
             return formula(op, info)
-
-        library.define, library.impl = recorded_define, recorded_impl
-        holder = torch._library.fake_impl.FakeImplHolder
-        register, holder.register = holder.register, recorded_register
-        autograd = torch._library.autograd
-        formula, autograd.make_autograd_impl = autograd.make_autograd_impl, recorded_formula
-        marks = torch.autograd.function.FunctionCtx
-        mark = marks.mark_non_differentiable
 
         def recorded_mark(this, *tensors):
             self.marked = True
             return mark(this, *tensors)
 
-        marks.mark_non_differentiable = recorded_mark
+        library.define, library.impl = recorded_define, recorded_impl
+        autograd, context = torch._library.autograd, torch.autograd.function.FunctionCtx
+        formula, autograd.make_autograd_impl = autograd.make_autograd_impl, recorded_formula
+        mark, context.mark_non_differentiable = context.mark_non_differentiable, recorded_mark
 
     def imported(self, load):
         """Records what the user's modules register, and returns a function that lists the ops that they add."""
@@ -152,15 +142,17 @@ class Registrations:
         """Reports whether PyTorch registered an op during the imports."""
         return self.definers.get(name, ("", 0))[0].startswith(ROOT)
 
-    def kernel(self, name):
+    def kernels(self, name):
         custom = OPDEFS.get(name.partition(".")[0])
-        kernels = [f for key, f in self.functions.get(name, {}).items() if key != "fake"]
-        return site(custom._init_fn) if custom else site(kernels[-1]) if kernels else ("", 0)
+        return [custom._init_fn] if custom else [f for key, f in self.functions.get(name, {}).items() if key != "fake"]
+
+    def kernel(self, name):
+        """Returns the place of the kernel that was registered last."""
+        return site(next(reversed(self.kernels(name)), None))
 
     def function(self, name):
         """Returns the fake of an op, None if it has none; without a record none that is known by its dispatch key alone."""
-        custom = OPDEFS.get(name.partition(".")[0])
-        if custom:
+        if custom := OPDEFS.get(name.partition(".")[0]):
             return custom._abstract_fn
         return self.functions.get(name, {}).get("fake") if self.recorded else singleton.find(name).fake_impl.kernel
 
@@ -170,10 +162,10 @@ class Registrations:
         return function and site(function)
 
     def formula(self, name, device_rule=None):
-        """Returns the place of an op's formula for autograd, that of a device by its dispatch key, "" and 0 if it is not in Python."""
-        info, rules = self.infos.get(name), self.rules.get(name, {})
-        function = self.device_rules.get((name, device_rule)) or info and info._backward_fn or rules.get("Autograd") or rules.get("AutogradCPU")
-        return site(function) if function else ("", 0)
+        """Returns the place of an op's formula for autograd, that of a device by its dispatch key."""
+        rules, backward = self.rules.get(name, {}), getattr(self.formulas.get(name), "_backward_fn", None)
+        users = self.device_rules.get((name, device_rule)) or backward
+        return site(users or rules.get("Autograd") or rules.get("AutogradCPU"))
 
 
 registered = Registrations()

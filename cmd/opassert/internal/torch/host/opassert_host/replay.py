@@ -7,9 +7,11 @@ import contextlib
 import ctypes
 import functools
 import gc
+import itertools
 import json
 import os
 import sys
+import traceback
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
@@ -19,7 +21,7 @@ from torch.utils._pytree import tree_map_only
 from .dynamo_parts import import_parts
 from .fakes import answered, described, fake_mode, held, outcome, passed, unlike
 from .places import explained
-from .registrations import overload, registered, site
+from .registrations import is_written, overload, registered, site
 
 LIBRARIES = {*sys.stdlib_module_names, __package__, "torch", "sympy", "numpy", "typing_extensions"}
 
@@ -71,13 +73,8 @@ class Likes:
 
 def arguments(function, call, likes):
     """Returns the positional and the keyword arguments of a call."""
-    args, kwargs = [], {}
-    for a, v in zip(function._schema.arguments, call["values"]):
-        if a.kwarg_only:
-            kwargs[a.name] = likes.value(v)
-        else:
-            args.append(likes.value(v))
-    return args, kwargs
+    values = [(a, likes.value(v)) for a, v in zip(function._schema.arguments, call["values"])]
+    return [v for a, v in values if not a.kwarg_only], {a.name: v for a, v in values if a.kwarg_only}
 
 
 CONTENTS = [lambda t, _: t.zero_(), lambda t, _: t.fill_(1), lambda t, _: t.zero_()[::2].fill_(1)]
@@ -152,15 +149,14 @@ def agreed(tensors):
 def comparable(function, call):
     """Reports whether a call was on one device, and returns or writes a tensor, as a kernel for the CPU would."""
     schema, devices = function._schema, {t["device"].partition(":")[0] for of in call["arguments"] for t in of if t}
-    answers = schema.returns or any(a.alias_info and a.alias_info.is_write for a in schema.arguments)
+    answers = schema.returns or any(map(is_written, schema.arguments))
     strings = any("str" in str(a.type) for a in schema.arguments)  # strings may be names of files
-    return devices and not devices & {"cpu", "meta"} and answers and not strings and has_kernel_beside(call["op"], devices)
-
-
-def has_kernel_beside(op, devices):
-    """Reports whether an op has a kernel for the CPU that is not the one of the devices: one for every device is, where they have none of their own."""
-    own = any(torch._C._dispatch_has_kernel_for_dispatch_key(op, torch._C._dispatch_key_for_device(d)) for d in devices)
-    return torch._C._dispatch_has_kernel_for_dispatch_key(op, "CPU") or own and torch._C._dispatch_has_computed_kernel_for_dispatch_key(op, "CPU")
+    if not devices or devices & {"cpu", "meta"} or not answers or strings:
+        return False
+    has = functools.partial(torch._C._dispatch_has_kernel_for_dispatch_key, call["op"])
+    # A kernel for every device is that of the devices too, where they have none of their own.
+    own = any(has(torch._C._dispatch_key_for_device(d)) for d in devices)
+    return has("CPU") or own and torch._C._dispatch_has_computed_kernel_for_dispatch_key(call["op"], "CPU")
 
 
 def beside(function, call, apart):
@@ -194,12 +190,9 @@ def on_cpu(function, call, apart):
 
 def importing():
     """Reports whether a fake imports a module whose import is under way: half of a module would stay."""
-    frame = sys._getframe(2)
-    while frame and frame.f_code is not likewise.__code__:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False
+    codes = [frame.f_code for frame, _ in traceback.walk_stack(sys._getframe(2))]
+    inside = itertools.takewhile(lambda code: code is not likewise.__code__, codes)
+    return any(code.co_filename.startswith("<frozen importlib") for code in inside)
 
 
 class LikeOthers(TorchFunctionMode):
@@ -210,14 +203,14 @@ class LikeOthers(TorchFunctionMode):
     MAKERS |= {f: torch.empty for f in (torch.empty, torch.zeros, torch.ones)}
     ASKED = [getattr(torch.Tensor, name).__get__ for name in ("dtype", "device", "layout", "ndim")] + [torch.Tensor.dim]
     SHAPES = [torch.Tensor.shape.__get__, torch.Tensor.size]
-    refused = False
 
-    def size(self, number):
-        return number
+    def __init__(self, symbolic=False):
+        super().__init__()
+        self.symbolic, self.refused = symbolic, False
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if function in self.SHAPES:
-            sizes = torch.Size([self.size(n) for n in args[0].shape])
+            sizes = torch.Size([torch.SymInt(Size(n, self)) if self.symbolic else n for n in args[0].shape])
             dims = [*args[1:], *(kwargs or {}).values()]
             return sizes[dims[0]] if dims else sizes
         if function not in self.ASKED and function not in self.MAKERS:
@@ -240,13 +233,6 @@ class Size:
         raise NotImplementedError
 
 
-class LikeSymbols(LikeOthers):
-    """LikeOthers for symbolic sizes."""
-
-    def size(self, number):
-        return torch.SymInt(Size(number, self))
-
-
 def likewise(function, call):
     """Calls a fake that only makes tensors like others or of their sizes, which symbols do not change; None for any other.
 
@@ -264,18 +250,10 @@ def likewise(function, call):
         return values
 
     with contextlib.suppress(Exception):
-        answer, under = (computed(function, call, Likes("cpu"), functools.partial(called, mode)) for mode in (LikeOthers(), LikeSymbols()))
+        modes = LikeOthers(), LikeOthers(symbolic=True)
+        answer, under = (computed(function, call, Likes("cpu"), functools.partial(called, mode)) for mode in modes)
         if layouts(answer["results"]) == layouts(under["results"]):
             return {"op": function.name(), "site": site(fake)} | answer
-
-
-@functools.cache
-def import_symbols():
-    """Imports what symbols and fake tensors need."""
-    import_parts()
-    from . import dynamic_fakes
-
-    return dynamic_fakes
 
 
 def again(call, apart):
@@ -285,7 +263,9 @@ def again(call, apart):
         return {"unknown": "the op no longer exists when the program ends"}
     if answer := likewise(function, call):
         return answer
-    symbols = import_symbols()
+    import_parts()  # which symbols and fake tensors need
+    from . import dynamic_fakes as symbols
+
     mode = fake_mode(symbols.ShapeEnv())
     args, kwargs = arguments(function, call, Likes(mode=mode))
     entered = Entered()

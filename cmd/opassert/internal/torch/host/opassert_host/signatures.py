@@ -16,7 +16,7 @@ from torch._library.utils import can_generate_trivial_fake_impl
 
 from .parameters import faults_of, refusal, signature, spelt
 from .places import ROOT
-from .registrations import dispatched, overload, registered, site, written
+from .registrations import dispatched, is_written, overload, registered, site, written
 
 found = []
 looked = set()  # of what the functions are, for which op, and where they are written
@@ -99,21 +99,19 @@ def check_op(name):
     schema, custom = op._schema, OPDEFS.get(name)
     place = registered.kernel(name)
     check_typed(name)
-    functions, (backward, setup) = registered.functions.get(name, {}), registered.formulas.get(name, (None, None))
+    functions, formula = registered.functions.get(name, {}), registered.formulas.get(name)
     if custom:
         functions = functions | custom._backend_fns | {"": custom._init_fn} | ({"fake": custom._abstract_fn} if custom._abstract_fn else {})
         if custom._vmap_fn:
             check_function("OA012", "rule for vmap", name, schema, custom._vmap_fn, ("info", "in_dims"))
-        if custom._backward_fn:
-            backward, setup = custom._backward_fn, custom._setup_context_fn
     for key, function in functions.items():
         check_function("OA011" if key == "fake" else "OA012", key if key == "fake" else f"kernel for {key}" if key else "kernel", name, schema, function)
-    if backward:
-        check_autograd(name, schema, backward, setup)
+    if formula and formula._backward_fn:
+        check_autograd(name, schema, formula._backward_fn, formula._setup_context_fn)
     if place[0] and not planned(name, op):
         wrong("OA011", name, place, "it has a kernel and no fake: torch.compile and torch.export end at it", f'register one: torch.library.register_fake("{name}")')
     objects = any("__torch__" in str(a.type) for a in schema.arguments)
-    if not schema.returns and not objects and not any(a.alias_info and a.alias_info.is_write for a in schema.arguments):
+    if not schema.returns and not objects and not any(map(is_written, schema.arguments)):
         wrong("OA012", name, place, "it returns nothing and declares no write: compilers drop its calls", "declare what it writes, with mutates_args or (a!) in the schema; or return a tensor")
 
 

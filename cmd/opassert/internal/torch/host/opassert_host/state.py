@@ -88,15 +88,14 @@ def settings():
 
 def current_device():
     """Returns the index of the current device of the type that a package brings; 0 without a driver."""
-    if not hasattr(torch, "accelerator") or torch._C._get_privateuse1_backend_name() == "privateuseone":
-        return 0
-    try:
-        return torch.accelerator.current_device_index()
-    except RuntimeError:  # of a driver that is not started
-        return 0
+    with contextlib.suppress(AttributeError, RuntimeError):  # before PyTorch 2.6, or of a driver that is not started
+        if torch._C._get_privateuse1_backend_name() != "privateuseone":
+            return torch.accelerator.current_device_index()
+    return 0
 
 
 PRINTING = torch._tensor_str.PRINT_OPTS
+
 
 def handler_of(number):
     """Returns the handler of a signal; without signal.getsignal(), which makes an enumeration's member of each."""
@@ -232,7 +231,9 @@ class State:
     def look(self):
         """Notes changed state, and restores it."""
         self.look_at_modes()
-        self.ask_shim()
+        if changed := shim().oa_changed():  # of the settings that libraries share: see state.cpp
+            self.said += changed.decode("utf-8", "replace").split("\n")
+            torch.set_default_dtype(torch.get_default_dtype())  # and with it torch.Storage
         imported, self.modules = len(sys.modules) != self.modules, len(sys.modules)
         if self.quick != [read() for read in READS]:
             self.look_at_settings(imported)
@@ -240,12 +241,6 @@ class State:
         self.look_at_output()
         self.look_at_children()
         self.look_at_counts()
-
-    def ask_shim(self):
-        """Notes changes of the settings that libraries share: see state.cpp."""
-        if changed := shim().oa_changed():
-            self.said += changed.decode("utf-8", "replace").split("\n")
-            torch.set_default_dtype(torch.get_default_dtype())  # and with it torch.Storage
 
     def look_at_settings(self, imported):
         """Compares all settings, and restores those that changed."""
@@ -284,8 +279,6 @@ class State:
             if len(now) == len(values) and list(now.values()) == values:
                 continue
             each[3] = list(now.values())
-            if len(now) == len(names) and functions.items() <= now.items():
-                continue
             replaced = {n: f for n, f in functions.items() if now.get(n) is not f}
             over = [n for n in now.keys() - names if hasattr(getattr(owner, "__base__", None), n)]
             for name, function in replaced.items():

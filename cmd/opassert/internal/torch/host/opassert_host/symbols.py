@@ -38,7 +38,7 @@ class Symbols(ShapeEnv):
         known = len(self.guards)
         result = super().evaluate_expr(*args, **keywords)
         if len(self.guards) > known:
-            place, own = asking(self.function, frames())
+            place, own = asking(self.function)
             asked = [g.expr for g in self.guards[known:] if own or isinstance(g.expr, sympy.Eq)]
             self.asked += [(e, place) for e in asked if not (isinstance(e, (sympy.Eq, sympy.Ne)) and e.rhs in (0, 1)) or is_remainder(e.lhs)]
         return result
@@ -79,14 +79,10 @@ def is_remainder(expression):
     return any("Mod" in type(part).__name__ for part in sympy.preorder_traversal(expression))
 
 
-def frames():
-    """Returns the frames of the caller, outermost first, without source lines."""
+def asking(function):
+    """Returns the calling line of an op's fake, and whether the fake itself sets the guard, and not an op that it calls."""
     walked = traceback.walk_stack(sys._getframe(1))
-    return [traceback.FrameSummary(f.f_code.co_filename, line, f.f_code.co_name, lookup_line=False) for f, line in walked][::-1]
-
-
-def asking(function, stack):
-    """Returns the line of an op's fake in a stack, and whether the fake itself sets the guard, and not an op that it calls."""
+    stack = [traceback.FrameSummary(f.f_code.co_filename, line, f.f_code.co_name, lookup_line=False) for f, line in walked][::-1]
     calls = [i for i, f in enumerate(stack) if f.name == "__torch_dispatch__"]
     frames = [i for i, f in enumerate(stack) if not f.filename.startswith(NOT_USERS)]
     if function.namespace in NAMESPACES:

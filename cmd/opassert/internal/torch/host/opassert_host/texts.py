@@ -5,8 +5,6 @@ import inspect
 import json
 import types
 
-from torch._library.custom_ops import OPDEFS
-
 from .parameters import defaults_beyond, defaults_unlike, places_of, signature, spelt
 from .places import ROOT
 from .registrations import enclosed, overload, registered, site, written
@@ -44,8 +42,7 @@ def other_defaults(kernel, arguments):
 
 def registration(op):
     """Returns facts about an op from its source: texts, decomposition and other defaults."""
-    custom = OPDEFS.get(op.partition(".")[0])
-    kernels = [custom._init_fn] if custom else [f for key, f in registered.functions.get(op, {}).items() if key != "fake"]
+    kernels = registered.kernels(op)
     found = list(dict.fromkeys(t for k in kernels for t in texts(written(k), set())))
     schema = overload(op)
     faults = [fault for k in kernels for fault in other_defaults(k, schema._schema.arguments)] if schema else []
