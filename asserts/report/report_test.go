@@ -187,3 +187,25 @@ func TestLintPlace(t *testing.T) {
 		}
 	}
 }
+
+// An op of which an allowlist excuses what was found is not clean.
+func TestSummary(t *testing.T) {
+	excused := func(op string) *OpResult {
+		return &OpResult{Op: op, Ran: 1, Waived: []asserts.Skip{{Code: asserts.ViewStorage, Count: 1, Reason: "known"}}}
+	}
+	noted := excused("aten::n")
+	noted.Findings = []*Finding{{Violation: &asserts.Violation{Op: "aten::n", Note: "debatable"}, Times: 1}}
+	for _, tt := range []struct {
+		ops  []*OpResult
+		want string
+	}{
+		{[]*OpResult{excused("aten::a")}, "nothing found in 1 op; 1 is excused. 1 call of "},
+		{[]*OpResult{excused("aten::a"), {Op: "aten::b", Ran: 1}, excused("aten::c")}, "nothing found in 3 ops; 1 is clean; 2 are excused. 3 calls of "},
+		{[]*OpResult{noted}, "1 note in 1 of 1 op. 1 call of "},
+		{[]*OpResult{{Op: "aten::never"}}, "nothing found in 1 op. 0 calls of "},
+	} {
+		if got := (&Report{Ops: tt.ops}).summary(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}

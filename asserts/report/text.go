@@ -172,11 +172,13 @@ func (r *Report) again(op *OpResult) string {
 
 // summary counts what was found: "1 error, 1 note in 1 of 12 ops; 11 are clean. 2104 calls".
 func (r *Report) summary() string {
-	sum, with, clean := r.Totals(), 0, 0
+	sum, with, clean, excused := r.Totals(), 0, 0, 0
 	for _, op := range r.Ops {
 		switch {
 		case len(r.shown(op))+len(op.known()) > 0:
 			with++
+		case len(op.Waived) > 0:
+			excused++
 		case op.Ran > 0:
 			clean++
 		}
@@ -199,8 +201,13 @@ func (r *Report) summary() string {
 	if r.All > len(r.Ops) {
 		text += fmt.Sprintf("; interrupted after %d of %d", len(r.Ops), r.All)
 	}
-	if clean > 0 {
-		text += fmt.Sprintf("; %d %s clean", clean, map[bool]string{true: "is", false: "are"}[clean == 1])
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{clean, "clean"}, {excused, "excused"}} {
+		if c.n > 0 {
+			text += fmt.Sprintf("; %d %s %s", c.n, map[bool]string{true: "is", false: "are"}[c.n == 1], c.what)
+		}
 	}
 	if reproduced, others := r.Programs(); reproduced+others > 0 {
 		text += fmt.Sprintf("; %d of %s reproduced it without opassert", reproduced, Count(reproduced+others, "program"))
