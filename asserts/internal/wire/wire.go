@@ -259,6 +259,8 @@ var WatchEnums = []Enum{
 		{Name: "below", Doc: "below ADInplaceOrView, as in a compiled graph"},
 		{Name: "threw", Doc: "the call threw: nothing was returned"},
 		{Name: "moved", Doc: "the call changed the current device of the arguments' backend"},
+		{Name: "collects", Doc: "the watcher can run Python's collector, and observe the tensors again"},
+		{Name: "collected", Doc: "it has"},
 	}},
 	{Name: "backward", Doc: "The ways in which a backward goes through an op without a formula.", Members: []Member{
 		{Name: "ends", Doc: "PyTorch's fallback is called, which warns"}, {Name: "raises", Doc: "torch.library.custom_op's fallback is called"},

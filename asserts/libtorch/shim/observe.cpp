@@ -265,13 +265,7 @@ struct Objects<T, std::void_t<decltype(std::declval<T&>().pyobj_slot()->load_pyo
   static int64_t of(const T* impl) { return const_cast<T*>(impl)->pyobj_slot()->load_pyobj() != nullptr; }
 
   // One reference to the object is the impl's own, while the impl has other uses.
-  // The count is the first word of an object, and half a word since 3.14.
-  static int64_t references(T* impl) {
-    const auto* object = impl->pyobj_slot()->load_pyobj();
-    uint32_t n = 0;
-    if (object != nullptr) std::memcpy(&n, object, sizeof n);
-    return n;
-  }
+  static int64_t references(T* impl) { return references_of(impl->pyobj_slot()->load_pyobj()); }
 };
 
 // in_python reports whether Python has a reference to a tensor that others have, too.
@@ -381,14 +375,18 @@ bool has_numbers(const TensorImpl* impl) {
   return !impl->is_python_dispatch() && !symbolic(impl, 0);
 }
 
-// counted returns the references to an impl's Python object, read without Python's lock: the caller is the thread
-// that has called Python. Immortal objects, and those of a Python without that lock, count differently.
-template <class T>
-int64_t counted(T* impl) {
-  constexpr int64_t kImmortal = 1 << 30;
-  static const bool other = dlsym(RTLD_DEFAULT, "_Py_DecRefShared") != nullptr;
-  const int64_t n = Objects<T>::references(impl);
-  return n != 0 && (other || n >= kImmortal) ? OA_UNCOUNTED : n;
+// Source: Include/refcount.h and Include/object.h of CPython 3.9 to 3.14.
+int64_t references_of(const void* object) {
+  constexpr uint32_t kImmortal = 1u << 30;
+  if (object == nullptr) return 0;
+  static const bool free_threaded = dlsym(RTLD_DEFAULT, "_Py_DecRefShared") != nullptr;
+  const char* at = static_cast<const char*>(object);
+  uint32_t own;
+  std::memcpy(&own, at + (free_threaded ? 12 : 0), sizeof own);
+  if (own >= kImmortal) return OA_UNCOUNTED;
+  int64_t shared = 0;
+  if (free_threaded) std::memcpy(&shared, at + 16, sizeof shared);
+  return own + (shared >> 2);
 }
 
 Uses uses(const TensorImpl* impl) {
@@ -397,8 +395,8 @@ Uses uses(const TensorImpl* impl) {
 }
 
 void count_python() {
-  references<TensorImpl> = counted<TensorImpl>;
-  references<c10::StorageImpl> = counted<c10::StorageImpl>;
+  references<TensorImpl> = Objects<TensorImpl>::references;
+  references<c10::StorageImpl> = Objects<c10::StorageImpl>::references;
 }
 
 namespace {

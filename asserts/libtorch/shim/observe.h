@@ -67,6 +67,10 @@ bool is_meta(const c10::TensorImpl* impl, const c10::StorageImpl* storage);
 template <class T>
 using References = int64_t (*)(T*);
 
+// references_of returns the number of references to a Python object, 0 for null, and OA_UNCOUNTED for an immortal one.
+// It reads the memory: libtorch's function takes Python's lock, which a thread that waits for this one may hold.
+int64_t references_of(const void* object);
+
 // references are null without Python.
 template <class T>
 inline References<T> references = nullptr;

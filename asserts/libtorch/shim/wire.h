@@ -147,9 +147,14 @@ class Reply {
     wrote_ = true;
   }
 
-  void fail(oa_status status, const std::string& type, const std::string& message) {
-    n_ = left_;
+  // cut drops the words after the first n.
+  void cut(size_t n) {
+    n_ = n;
     spill_.resize(n_ - std::min(n_, cap_));
+  }
+
+  void fail(oa_status status, const std::string& type, const std::string& message) {
+    cut(left_);
     text(type);
     text(message);
     finish(wrote_ ? OA_WROTE : status);

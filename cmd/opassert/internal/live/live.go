@@ -167,8 +167,7 @@ func (w *Watch) read(ring []byte, pid int) {
 		}
 	}
 	j := newJudge(pid, preserve.Protocol(*protocol), func(f *ObjectFinding) { w.found(f, pid) })
-	torch, _, _ := strings.Cut(string(ring[28:60]), "\x00")
-	j.torch = torch
+	j.torch, _, _ = strings.Cut(string(ring[28:60]), "\x00")
 	var log *logWriter
 	if w.config.Log != nil {
 		log = &logWriter{w: w.config.Log, mu: &w.logMu, judge: j}

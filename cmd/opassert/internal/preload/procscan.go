@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +41,7 @@ type programProcess struct {
 	watched bool            // needs no more inspection
 	changes bool            // its mappings change while its size may not
 	unseen  []*SharedObject // objects that had not noticed their target at the last inspection
+	clock
 }
 
 func (m *programProcess) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
@@ -136,7 +136,7 @@ func (c *procScan) meet(pid int) {
 		c.members[pid] = m
 	}
 	if m.image != s.image || m.command == "" {
-		*m = programProcess{pid: pid, began: s.began, image: s.image, command: command(pid)}
+		*m = programProcess{pid: pid, began: s.began, image: s.image, command: command(pid), clock: m.clock}
 		c.commands[pid] = m.command
 	}
 	c.inspect(m, s)
@@ -296,13 +296,14 @@ const (
 // await waits, for a limited time, for processes that outlive the program. It returns those that still run and have
 // nothing to watch, and records the others as not watched.
 func (c *procScan) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
-	began, said, own := time.Now(), false, make(clocks)
+	began, said := time.Now(), false
 	for c.scan(); ; c.scan() {
 		all, wait := c.running(), shortWait
 		if slices.ContainsFunc(all, c.mayCall) {
 			wait = longestWait
 		}
-		if len(all) == 0 || own.passed(all, time.Now()) > wait || time.Since(began) > mostWait {
+		passed := func(m *programProcess) time.Duration { return m.advance(readStat(m.pid), time.Now()) }
+		if len(all) == 0 || slices.Min(slicesx.Map(all, passed)) > wait || time.Since(began) > mostWait {
 			break
 		}
 		if !said && time.Since(began) > time.Second {
@@ -325,29 +326,17 @@ func (c *procScan) await(talk io.Writer, stop <-chan os.Signal) (left []string) 
 	return left
 }
 
-// clocks measure how long processes have run or slept, without the time in which they wait for a processor or a disk.
-type clocks map[int]*clock
-
+// A clock measures how long a process has run or slept, without the time in which it waits for a processor or a disk.
 type clock struct {
 	passed time.Duration
 	now    time.Time
 	used   time.Duration // processor time at the last reading
 }
 
-// passed advances the clocks of processes, and returns the time of the slowest.
-func (own clocks) passed(all []*programProcess, now time.Time) time.Duration {
-	least := time.Duration(math.MaxInt64)
-	for _, m := range all {
-		least = min(least, own.advance(m.pid, readStat(m.pid), now))
-	}
-	return least
-}
-
-func (own clocks) advance(pid int, s stat, now time.Time) time.Duration {
-	c := own[pid]
-	if c == nil {
-		c = &clock{now: now, used: s.used}
-		own[pid] = c
+// advance returns the time since the first call.
+func (c *clock) advance(s stat, now time.Time) time.Duration {
+	if c.now.IsZero() {
+		c.now, c.used = now, s.used
 	}
 	since := now.Sub(c.now)
 	if s.waits {

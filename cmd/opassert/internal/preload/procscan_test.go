@@ -24,26 +24,13 @@ func TestClocks(t *testing.T) {
 		{"ran before", []stat{busy, busy, busy}, 0},
 		{"waits, and then sleeps", []stat{{}, starved, {used: time.Second}}, 11 * time.Second},
 	} {
-		own, now, got := make(clocks), time.Now(), time.Duration(0)
+		own, now, got := new(clock), time.Now(), time.Duration(0)
 		for i, s := range tt.stats {
-			got = own.advance(1, s, now.Add(time.Duration(i)*10*time.Second))
+			got = own.advance(s, now.Add(time.Duration(i)*10*time.Second))
 		}
 		if got != tt.want {
 			t.Errorf("%s: %v of its own, want %v", tt.name, got, tt.want)
 		}
-	}
-}
-
-// The slowest process is waited for, and a new one has all of its time left.
-func TestSlowestClock(t *testing.T) {
-	own, now := make(clocks), time.Now()
-	own.advance(-1, stat{}, now)
-	one, other := &programProcess{pid: -1}, &programProcess{pid: -2} // these processes do not exist: they count as sleeping
-	if got := own.passed([]*programProcess{one}, now.Add(time.Minute)); got != time.Minute {
-		t.Errorf("%v, want a minute", got)
-	}
-	if got := own.passed([]*programProcess{one, other}, now.Add(time.Minute)); got != 0 {
-		t.Errorf("%v, want 0", got)
 	}
 }
 

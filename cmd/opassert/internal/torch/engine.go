@@ -294,20 +294,21 @@ func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 		}
 		tensors++
 	}
-	if op.IsMethod() {
-		const reason = "its object may hold it"
-		unseen = append(unseen, counts(op, reason)...)
+	kept := func(reason string) {
 		for i := range tensors {
 			unseen = append(unseen, engine.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: reason})
 		}
+	}
+	if op.IsMethod() {
+		const reason = "its object may hold it"
+		unseen = append(unseen, counts(op, reason)...)
+		kept(reason)
 	}
 	for _, typ := range live.OutOfSight() {
 		for _, code := range []asserts.Code{asserts.FreshImpl, asserts.UndeclaredAlias} { // of a return without checks
 			unseen = append(unseen, engine.Unseen{Code: code, Reason: "tensors inside a " + typ + " are not visible"})
 		}
-		for i := range tensors {
-			unseen = append(unseen, engine.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: "a " + typ + " may hold it, invisibly"})
-		}
+		kept("a " + typ + " may hold it, invisibly")
 	}
 	return unseen
 }

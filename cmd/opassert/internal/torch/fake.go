@@ -105,39 +105,33 @@ func Setting(text string) string {
 	if err := json.Unmarshal([]byte(text), &call); err != nil {
 		return text
 	}
-	return fmt.Sprint(withoutTensors(call.Values))
+	forgetTensors(call.Values)
+	return fmt.Sprint(call.Values)
 }
 
 // Named returns the devices among the arguments of a call that ReadFake reads.
 func Named(text string) (devices []string) {
-	var call struct{ Values []any }
-	if json.Unmarshal([]byte(text), &call) != nil {
-		return nil
-	}
+	var call struct{ Values []struct{ Device string } }
+	_ = json.Unmarshal([]byte(text), &call) // the other values are no objects, or have no device
 	for _, v := range call.Values {
-		if named, ok := v.(map[string]any); ok && named["device"] != nil {
-			devices = append(devices, fmt.Sprint(named["device"]))
+		if v.Device != "" {
+			devices = append(devices, v.Device)
 		}
 	}
 	return devices
 }
 
-func withoutTensors(values []any) []any {
-	var all []any
-	for _, v := range values {
-		switch v := v.(type) {
-		case []any:
-			all = append(all, withoutTensors(v))
-		case map[string]any:
-			if _, ok := v["tensor"]; ok {
-				v["tensor"] = nil
-			}
-			all = append(all, v)
-		default:
-			all = append(all, v)
+func forgetTensors(value any) {
+	switch v := value.(type) {
+	case []any:
+		for _, e := range v {
+			forgetTensors(e)
+		}
+	case map[string]any:
+		if _, ok := v["tensor"]; ok {
+			v["tensor"] = nil
 		}
 	}
-	return all
 }
 
 func (c *fakeCall) fake(op *asserts.Op) *compare.Fake {

@@ -2,7 +2,6 @@ package torch
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
@@ -78,7 +77,7 @@ func fault(op *asserts.Op, t *libtorch.Touch) asserts.Fault {
 	case libtorch.OfReturn:
 		f.Return = t.Index + 1
 	}
-	does := "the kernel " + strings.Join(verbs(t), " and ")
+	does := "the kernel " + verbs[[2]bool{t.Reads, t.Writes}]
 	switch t.How {
 	case libtorch.Freed:
 		f.Code = asserts.UseAfterFree
@@ -96,15 +95,8 @@ func fault(op *asserts.Op, t *libtorch.Touch) asserts.Fault {
 	return f
 }
 
-func verbs(t *libtorch.Touch) (all []string) {
-	if t.Reads {
-		all = append(all, "reads")
-	}
-	if t.Writes {
-		all = append(all, "writes")
-	}
-	return all
-}
+// verbs are those of a touch that reads, and that writes.
+var verbs = map[[2]bool]string{{true, false}: "reads", {false, true}: "writes", {true, true}: "reads and writes"}
 
 // distance returns how far outside a storage an access was: "byte 1 after the end".
 func distance(t *libtorch.Touch) string {

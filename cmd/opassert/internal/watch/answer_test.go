@@ -63,7 +63,7 @@ func answered(f found, source []string) string {
 	op, _, _ := strings.Cut(f.Op, ".")
 	line := 0
 	for _, frame := range f.Site {
-		if frame.Function == "broken" {
+		if frame.Func == "broken" {
 			line = frame.Line
 		}
 	}
@@ -73,8 +73,8 @@ func answered(f found, source []string) string {
 	}
 	classes := regexp.MustCompile(`(?m)^class (\w+)`).FindAllStringSubmatch(strings.Join(source[:f.AnsweredBy.Line], "\n"), -1)
 	class, method := strings.TrimPrefix(f.Class, "__main__."), classes[len(classes)-1][1]
-	if f.AnsweredBy.Function != "__main__."+method+".__torch_dispatch__" {
-		return text + f.AnsweredBy.Function
+	if f.AnsweredBy.Func != "__main__."+method+".__torch_dispatch__" {
+		return text + f.AnsweredBy.Func
 	}
 	if class == method {
 		return text + class

@@ -72,8 +72,7 @@ func (f *OpFinding) result() asserts.Result {
 		result.Program = f.Program.File
 	}
 	if n := len(f.Site); n > 0 {
-		at := f.Site[n-1]
-		result.Site = asserts.Site{File: at.File, Line: at.Line, Func: at.Function}
+		result.Site = asserts.Site(f.Site[n-1])
 	}
 	return result
 }

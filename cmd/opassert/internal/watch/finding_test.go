@@ -12,7 +12,7 @@ import (
 
 // The text of a finding has its line, its process, and its program if there is one.
 func TestReportOfFinding(t *testing.T) {
-	site := []Frame{{File: "main.py", Line: 1, Function: "<module>"}, {File: "train.py", Line: 42, Function: "forward"}}
+	site := []Frame{{File: "main.py", Line: 1, Func: "<module>"}, {File: "train.py", Line: 42, Func: "forward"}}
 	for _, tt := range []struct {
 		name    string
 		finding OpFinding

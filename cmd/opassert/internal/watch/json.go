@@ -24,8 +24,8 @@ func (r *OpReport) WriteJSON(w io.Writer, more ...any) error {
 	all := []any{}
 	for _, f := range r.Findings {
 		s := shown{Result: f.result(), Pids: f.Pids, Rank: f.Rank, Frames: f.Site, Program: f.Program}
-		if a := f.Answer; a != nil {
-			s.Class, s.Answer = a.Class, &Frame{File: a.Site.File, Line: a.Site.Line, Function: a.Site.Func}
+		if f.Answer != nil {
+			s.Class, s.Answer = f.Answer.Class, (*Frame)(&f.Answer.Site)
 		}
 		all = append(all, s)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestFrameString(t *testing.T) {
-	for want, f := range map[string]Frame{"a.py": {File: "a.py"}, "a.py:3": {File: "a.py", Line: 3}, "a.py in f": {File: "a.py", Function: "f"}} {
+	for want, f := range map[string]Frame{"a.py": {File: "a.py"}, "a.py:3": {File: "a.py", Line: 3}, "a.py in f": {File: "a.py", Func: "f"}} {
 		if got := f.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

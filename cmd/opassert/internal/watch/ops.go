@@ -28,6 +28,8 @@ type watchedOp struct {
 	followed bool           // its results are followed until a backward reaches one
 	unseen   []asserts.Skip // checks that are not judged where its calls are seen
 	unread   string         // why its schema cannot be read
+	referred int            // calls with violations of what refers to tensors, before Python's collector ran
+	freed    bool           // after it, a call had none
 }
 
 // ops are the ops that some process has called.

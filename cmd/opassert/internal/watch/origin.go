@@ -21,9 +21,8 @@ func compiled(file string) bool {
 		line, _ = bufio.NewReaderSize(f, 16).ReadString('\n')
 		f.Close()
 	}
-	is := strings.HasPrefix(line, "# AOT ID: ")
-	written.Store(file, is)
-	return is
+	is, _ := written.LoadOrStore(file, strings.HasPrefix(line, "# AOT ID: "))
+	return is.(bool)
 }
 
 var written sync.Map // by file
@@ -35,7 +34,7 @@ func (l pythonFolders) originFrames(text string) []Frame {
 	words := strings.Split(text, "\n")
 	for ; len(words) > 3; words = words[3:] {
 		if line, err := strconv.Atoi(words[1]); err == nil && !l.foreign(words[0]) {
-			frames = append(frames, Frame{File: l.short(words[0]), Line: line, Function: words[2]})
+			frames = append(frames, Frame{File: l.short(words[0]), Line: line, Func: words[2]})
 		}
 	}
 	return frames
@@ -44,7 +43,7 @@ func (l pythonFolders) originFrames(text string) []Frame {
 // calledFrom returns the frames of a call in generated code: those of the program that called it, and those that the
 // code comes from instead of the compiled function.
 func calledFrom(site, origin []Frame) []Frame {
-	if n := len(site); n > 0 && len(origin) > 0 && site[n-1].File == origin[0].File && site[n-1].Function == origin[0].Function {
+	if n := len(site); n > 0 && len(origin) > 0 && site[n-1].File == origin[0].File && site[n-1].Func == origin[0].Func {
 		site = site[:n-1]
 	}
 	return append(site[:len(site):len(site)], origin...)

@@ -95,7 +95,8 @@ func (p *process) hello(text string) ([]byte, error) {
 	return append(words(answer.words()...), strings.Join(sources, "\n")...), nil
 }
 
-// call judges a call that does not look usual. The answer is a number if there are violations.
+// call judges a call that does not look usual. The answer is a number if there are violations, and "collect" if the
+// tensors are to be observed again, after Python's collector has run.
 func (p *process) call(data []byte) ([]byte, error) {
 	var a asked
 	rest, ok := a.read(data)
@@ -120,11 +121,18 @@ func (p *process) call(data []byte) ([]byte, error) {
 	}
 	seen.Alone = a.circumstances&circumstanceAlone != 0
 	seen.Number()
-	broken := p.run.judge(op, &seen, surroundings{
+	around := surroundings{
 		concurrent: a.circumstances&circumstanceConcurrent != 0, below: a.circumstances&circumstanceBelow != 0, threw: a.circumstances&circumstanceThrew != 0,
 		moved: a.circumstances&circumstanceMoved != 0, device: texts[2],
+		collects: a.circumstances&circumstanceCollects != 0, collected: a.circumstances&circumstanceCollected != 0,
 		pending: slices.ContainsFunc(seen.Results, func(o asserts.Observation) bool { return o.Traits&asserts.Pending != 0 }),
-	})
+	}
+	broken, count := p.run.judge(op, &seen, around)
+	broken, collects := p.run.collect(op, broken, around)
+	if collects {
+		return []byte("collect"), nil
+	}
+	count()
 	numbers := strings.FieldsFunc(texts[3], func(r rune) bool { return r == '\x1f' })
 	for _, v := range broken {
 		v.Call = seen.Tensors(op.judged, numbers...)
@@ -153,31 +161,24 @@ func (p *process) site(text string) ([]byte, error) {
 	return p.add(broken, parts[2])
 }
 
-// add records the violations of a call at a place, and returns the message to raise.
+// add records the violations of a call at a place, and returns the exception that the watcher has to raise.
 func (p *process) add(broken []*asserts.Violation, place string) ([]byte, error) {
 	at := p.run.findings.at(p.pid, 0)
-	add := func(site []Frame) (reports []string) {
+	add := func(site []Frame) []byte {
+		var reports []string
 		for _, v := range broken {
-			if f := p.run.findings.add(v, p, site, at); !f.Known && f.Note == "" {
+			if f := p.run.findings.add(v, p, site, at); p.run.config.Fail && !f.Known && f.Note == "" {
 				reports = append(reports, f.Report())
 			}
 		}
-		return reports
+		return []byte(strings.Join(reports, "\n\n"))
 	}
 	site, generated := p.layout.frames(place)
 	if generated == "" || p.run.config.Fail {
-		return p.raise(add(site)), nil
+		return add(site), nil
 	}
 	if p.run.origins.wait(generated, func(origin []Frame) { add(calledFrom(site, origin)) }) {
 		return []byte("?" + generated), nil
 	}
 	return nil, nil
-}
-
-// raise returns the exception that the watcher has to raise.
-func (p *process) raise(reports []string) []byte {
-	if !p.run.config.Fail {
-		return nil
-	}
-	return []byte(strings.Join(reports, "\n\n"))
 }

@@ -80,9 +80,14 @@ func observedTensor(id, uses, digest int64) []int64 {
 // callOf is the record of a call of f_(Tensor(a!) x) -> Tensor(a!) that wrote x without another
 // version, and holds it afterwards; the texts are those of asked.
 func callOf(circumstances int64, modes, brought, device string) string {
+	return callLeaving(circumstances, modes, brought, device, 4)
+}
+
+// callLeaving is the same with a number of uses of x afterwards: 3 are 2 from before, and the return.
+func callLeaving(circumstances int64, modes, brought, device string, uses int64) string {
 	texts := modes + "\x00" + brought + "\x00" + device + "\x00n=3\x1f\x00"
 	head := words(0, int64(asserts.Content), circumstances, int64(len(texts)))
-	tensors := slices.Concat([]int64{1}, observedTensor(1, 2, 98), observedTensor(1, 4, 99), []int64{0, 1}, observedTensor(1, 4, 99), []int64{0})
+	tensors := slices.Concat([]int64{1}, observedTensor(1, 2, 98), observedTensor(1, uses, 99), []int64{0, 1}, observedTensor(1, uses, 99), []int64{0})
 	return string(head) + texts + strings.Repeat("\x00", -len(texts)&7) + string(words(tensors...))
 }
 
@@ -130,6 +135,51 @@ func TestUnusualCalls(t *testing.T) {
 			t.Errorf("%s: %q breaks %q, want %q", tt.name, answer, got, tt.broken)
 		}
 		equal(t, tt.name, skips, tt.skips)
+	}
+}
+
+// Python's collector is run after the first calls of an op that leave references, and then ever more seldom. Where it has
+// freed some, the calls between are skips, and otherwise findings.
+func TestCollections(t *testing.T) {
+	const collect = "collect"
+	const collects, collected = circumstanceAlone | circumstanceCollects, circumstanceAlone | circumstanceCollected
+	for _, tt := range []struct {
+		name, skip string
+		kept       int64 // references after the collector has run
+		broken     int   // codes of a call after which it is not run
+	}{
+		{"references", "", 4, 2},
+		{"garbage", "Python's collector freed such references after earlier calls, and was not run", 3, 1},
+	} {
+		r, p := connected(t)
+		p.send(frameOp, opRecord("", "my::f_", "", writes, itself))
+		call := func(circumstances, uses int64) string {
+			p.pending = make(map[int64][]*asserts.Violation)
+			return p.send(frameCall, callLeaving(circumstances, "", "", "cpu", uses))
+		}
+		if call(collects, 3) == collect || call(circumstanceCollects, 4) == collect {
+			t.Errorf("%s: the collector is run where no reference is a finding", tt.name)
+		}
+		var runs []int
+		for i := 1; i <= 33; i++ {
+			if call(collects, 4) != collect {
+				continue
+			}
+			if runs = append(runs, i); call(collected, tt.kept) == collect {
+				t.Errorf("%s: the collector is run twice", tt.name)
+			}
+		}
+		if diff := cmp.Diff([]int{1, 2, 3, 4, 5, 6, 7, 8, 16, 32}, runs); diff != "" {
+			t.Errorf("%s: the collector is run after calls (-want +got): %s", tt.name, diff)
+		}
+		for _, broken := range p.pending {
+			if len(broken) != tt.broken {
+				t.Errorf("%s: the last call breaks %d rules, want %d", tt.name, len(broken), tt.broken)
+			}
+		}
+		if n := r.skips[opSkip{"my::f_", asserts.KeptArgument, tt.skip}]; (n == 23) != (tt.skip != "") {
+			t.Errorf("%s: %d calls are skips", tt.name, n)
+		}
 	}
 }
 

@@ -27,25 +27,20 @@ type OpReport struct {
 	Custom    asserts.Level      // for others
 	Called    []*report.OpResult // the ops that were called, sorted, without findings
 
-	Ops, Calls              int // the called ops, and their calls
-	Judged                  int // calls
-	Content                 int // judged calls at the level content
-	Failed                  int // calls that raised an error of their own
-	Faked                   int // calls that fakes answered while a compiler traced, not among Calls
-	Lost                    int // calls of which an argument was freed during the call
-	NotAsked                int // calls of ops that were not selected, or whose schema cannot be read
-	SampledOut, TooLarge    int // calls that were only observed at the level identity
-	Subclass, AboveAutograd int // the same
-	Skips                   []asserts.Skip
-	OpSkips                 []asserts.Result // the same by op, with those of calls that were not seen
-	Unread                  []string         // ops whose schema cannot be read, each with the reason
-	Unrecorded              int              // calls that a file of cases cannot express
-	NotSeen                 []string         // custom ops of which no call was seen
-	Early                   int              // Python threads that ran before libtorch was loaded
-	Unwatched               []string         // the reasons why processes were not watched
-	Left                    []string         // processes that still run, without libtorch
+	Ops, Calls int // the called ops, and their calls
+	Judged     int // calls
+	Content    int // judged calls at the level content
+	Skips      []asserts.Skip
+	OpSkips    []asserts.Result // the same by op, with those of calls that were not seen
+	Unread     []string         // ops whose schema cannot be read, each with the reason
+	Unrecorded int              // calls that a file of cases cannot express
+	NotSeen    []string         // custom ops of which no call was seen
+	Early      int              // Python threads that ran before libtorch was loaded
+	Unwatched  []string         // the reasons why processes were not watched
+	Left       []string         // processes that still run, without libtorch
 
 	records map[string]records // by op
+	unseen  map[string]int     // calls that were not judged, or not on contents, by reason
 }
 
 // ExitStatus is the program's own if that is not 0; else 2 if something was not watched, or there was nothing to
@@ -74,7 +69,7 @@ func (r *run) report(end preload.End, took time.Duration) (*OpReport, error) {
 	rep := &OpReport{
 		Program: printable.Shell(r.config.Command...), Level: r.config.level(false), Custom: r.config.level(true),
 		Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes),
-		Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early,
+		Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early, unseen: make(map[string]int),
 	}
 	called := make(map[string]*report.OpResult)
 	for i, c := range counts {
@@ -82,8 +77,9 @@ func (r *run) report(end preload.End, took time.Duration) (*OpReport, error) {
 		if op.unread != "" {
 			rep.Unread = append(rep.Unread, op.name+": "+op.unread)
 		}
-		rep.Faked += int(c.faked)
-		rep.Lost += int(c.lost)
+		for reason, n := range c.unseen() {
+			rep.unseen[reason] += int(n)
+		}
 		if op.judged != nil {
 			rep.OpSkips = append(rep.OpSkips, withoutContent(op, c)...)
 		}
@@ -98,11 +94,6 @@ func (r *run) report(end preload.End, took time.Duration) (*OpReport, error) {
 		rep.Calls += int(c.calls)
 		rep.Judged += int(c.usual + c.asked)
 		rep.Content += int(c.content)
-		rep.Failed += int(c.failed)
-		rep.SampledOut += int(c.sampledOut)
-		rep.TooLarge += int(c.tooLarge)
-		rep.Subclass += int(c.subclass)
-		rep.AboveAutograd += int(c.aboveAutograd)
 		rep.Unrecorded += int(c.unrecorded)
 		if op.judged == nil {
 			continue
@@ -147,27 +138,18 @@ func (r *run) nothing() string {
 // judge does not get calls that look usual to every check.
 func (r *run) countTraits(op *watchedOp, c countsOf) {
 	codes := codesOf(op.judged)
-	var identity asserts.Codes
+	content := atContent(codes)
+	r.countTraitsOf(op.name, codes&^content, c.traits[:])
+	r.countTraitsOf(op.name, content, c.contentTraits[:])
 	for code := range codes.All() {
-		if code.Level() <= asserts.Identity {
-			identity |= asserts.CodesOf(code)
+		unheld := c.unheld[code]
+		if content.Has(code) {
+			unheld = c.contentUnheld[code]
 		}
-	}
-	r.countTraitsOf(op.name, identity, c.traits[:])
-	r.countTraitsOf(op.name, codes&^identity, c.contentTraits[:])
-	r.uncounted(op.name, codes, int(c.traits[uncountedTrait]))
-	for code := range identity.All() {
-		r.skip(op.name, code, asserts.NotThere, int(c.unheld[code]))
-	}
-	for code := range (codes &^ identity).All() {
-		r.skip(op.name, code, asserts.NotThere, int(c.contentUnheld[code]))
-	}
-}
-
-// uncounted counts calls with results of unknown use counts.
-func (r *run) uncounted(op string, codes asserts.Codes, n int) {
-	for code := range (codes & fresh).All() {
-		r.skip(op, code, "uses not counted", n)
+		r.skip(op.name, code, asserts.NotThere, int(unheld))
+		if fresh.Has(code) {
+			r.skip(op.name, code, "uses not counted", int(c.traits[uncountedTrait]))
+		}
 	}
 }
 
@@ -232,15 +214,9 @@ func (r *OpReport) WriteSummary(w io.Writer, all bool) error {
 // writeCalls writes how often calls were judged, and not, by reason.
 func (r *OpReport) writeCalls(b *strings.Builder) {
 	printable.Printf(b, "  judged  %d calls, %d of them at the level content\n", r.Judged, r.Content)
-	for _, c := range []struct {
-		n    int
-		text string
-	}{
-		{r.Failed, failed}, {r.Faked, faked}, {r.Lost, lost}, {r.SampledOut, sampledOut}, {r.TooLarge, tooLarge},
-		{r.Subclass, ofSubclass}, {r.AboveAutograd, ofAbove},
-	} {
-		if c.n > 0 {
-			printable.Printf(b, "  %-7s %d %s\n", "", c.n, c.text)
+	for _, reason := range []string{failed, faked, lost, sampledOut, tooLarge, ofSubclass, ofAbove} {
+		if n := r.unseen[reason]; n > 0 {
+			printable.Printf(b, "  %-7s %d %s\n", "", n, reason)
 		}
 	}
 	for _, s := range r.Skips {

@@ -236,7 +236,7 @@ func TestResultsOfRun(t *testing.T) {
 	r := &OpReport{
 		Findings: []*OpFinding{
 			found("a::known", true, nil), found("a::f", false, nil),
-			found("a::g", false, &report.ReproProgram{File: "g.py"}, Frame{File: "main.py", Line: 1}, Frame{File: "train.py", Line: 42, Function: "step"}),
+			found("a::g", false, &report.ReproProgram{File: "g.py"}, Frame{File: "main.py", Line: 1}, Frame{File: "train.py", Line: 42, Func: "step"}),
 		},
 		OpSkips: []asserts.Result{{Op: "a::s", Count: 4}},
 	}

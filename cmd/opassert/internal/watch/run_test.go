@@ -78,7 +78,7 @@ type found struct {
 	Count                  int
 	Pids                   []int
 	Rank                   string
-	Site                   []watch.Frame
+	Site                   []watch.Frame `json:"frames"`
 	Class                  string
 	AnsweredBy             *watch.Frame
 	Note                   string
@@ -167,7 +167,7 @@ func TestSeededFaultsAreNamedAtTheirLines(t *testing.T) {
 			if want := map[bool]int{true: 1, false: 3}[f.Op == "bad::square_backward"]; f.Count != want {
 				t.Errorf("%s %s was counted %d times, want %d", f.Code, f.Op, f.Count, want)
 			}
-			if site := f.Site[len(f.Site)-1]; site.File != "testdata/seeded.py" || f.Site[0].Function != "<module>" {
+			if site := f.Site[len(f.Site)-1]; site.File != "testdata/seeded.py" || f.Site[0].Func != "<module>" {
 				t.Errorf("%s: site %v", f.Op, f.Site)
 			}
 		}
@@ -259,7 +259,7 @@ func TestProcesses(t *testing.T) {
 					count, pids := 0, 0
 					for _, f := range o.found {
 						count, pids = count+f.Count, pids+len(f.Pids)
-						if n := len(f.Site); tt.how != "closes" && (n == 0 || f.Site[n-1].Function != "fault") {
+						if n := len(f.Site); tt.how != "closes" && (n == 0 || f.Site[n-1].Func != "fault") {
 							t.Errorf("site %v", f.Site)
 						}
 					}
@@ -399,7 +399,7 @@ func TestLinkedProgram(t *testing.T) {
 		}
 		site := o.found[0].Site
 		at := site[len(site)-1]
-		if got := fmt.Sprintf("%d %s", at.Line, o.found[0].Code); got != want[0] || at.Function != "faulty()" || filepath.Base(at.File) != "program.cpp" {
+		if got := fmt.Sprintf("%d %s", at.Line, o.found[0].Code); got != want[0] || at.Func != "faulty()" || filepath.Base(at.File) != "program.cpp" {
 			t.Errorf("%s in %v, want %s in faulty()", got, at, want[0])
 		}
 	})

@@ -16,19 +16,15 @@ import (
 )
 
 // A Frame is one place in the program on the way to a call.
-type Frame struct {
-	File     string `json:"file"`
-	Line     int    `json:"line"` // 0: not known
-	Function string `json:"function"`
-}
+type Frame asserts.Site
 
 func (f Frame) String() string {
 	s := f.File
 	if f.Line > 0 {
 		s += ":" + strconv.Itoa(f.Line)
 	}
-	if f.Function != "" {
-		s += " in " + f.Function
+	if f.Func != "" {
+		s += " in " + f.Func
 	}
 	return s
 }
@@ -42,13 +38,10 @@ type pythonFolders struct {
 
 // frames reads the frames of a place, after the letter for their sort.
 func (l pythonFolders) frames(place string) (users []Frame, generated string) {
-	switch {
-	case place == "":
-		return nil, ""
-	case place[0] == 'C':
-		return l.nativeFrames(place[1:]), ""
+	if native, ok := strings.CutPrefix(place, "C"); ok {
+		return l.nativeFrames(native), ""
 	}
-	return l.pythonFrames(place[1:])
+	return l.pythonFrames(strings.TrimPrefix(place, "P"))
 }
 
 var pythonLine = regexp.MustCompile(`(?m)^  File "(.*)", line (\d+) in (.*)$`)
@@ -60,7 +53,7 @@ func (l pythonFolders) pythonFrames(text string) (users []Frame, generated strin
 	for _, m := range pythonLine.FindAllStringSubmatch(text, -1) {
 		line, _ := strconv.Atoi(m[2])
 		file := unescape(m[1])
-		f := Frame{File: l.short(file), Line: line, Function: unescape(m[3])}
+		f := Frame{File: l.short(file), Line: line, Func: unescape(m[3])}
 		all = append(all, f)
 		switch {
 		case l.foreign(file):
@@ -143,7 +136,7 @@ func (l pythonFolders) source(module string, offset uint64, symbol string) []Fra
 	}
 	frames := l.lookUp(module, offset)
 	if len(frames) == 0 {
-		frames = []Frame{{File: l.short(module), Function: symbol}}
+		frames = []Frame{{File: l.short(module), Func: symbol}}
 	}
 	frames = slices.DeleteFunc(frames, func(f Frame) bool { return headers.MatchString(f.File) })
 	known.Store(key, frames)
@@ -164,7 +157,7 @@ func (l pythonFolders) lookUp(module string, offset uint64) []Frame {
 		if file == "??" {
 			continue
 		}
-		frames = append(frames, Frame{File: l.short(file), Line: line, Function: string(lines[i])})
+		frames = append(frames, Frame{File: l.short(file), Line: line, Func: string(lines[i])})
 	}
 	return frames
 }

@@ -54,15 +54,27 @@ const (
 	ofAbove    = "calls seen above autograd alone, without content"
 )
 
+// unseen are the calls that were not judged, or not on contents, by reason.
+func (c *countsOf) unseen() map[string]int64 {
+	return map[string]int64{
+		failed: c.failed, faked: c.faked, lost: c.lost, sampledOut: c.sampledOut, tooLarge: c.tooLarge,
+		ofSubclass: c.subclass, ofAbove: c.aboveAutograd,
+	}
+}
+
 // ofContent are the checks that ask for contents: at the level identity those too that compare memory.
 func ofContent(codes asserts.Codes) asserts.Codes {
-	some := codes & asserts.CodesOf(asserts.FreshStorage, asserts.UndeclaredAlias, asserts.OutputAlias)
+	return codes&asserts.CodesOf(asserts.FreshStorage, asserts.UndeclaredAlias, asserts.OutputAlias) | atContent(codes)
+}
+
+// atContent are those that ask for contents at each level.
+func atContent(codes asserts.Codes) (content asserts.Codes) {
 	for code := range codes.All() {
 		if code.Level() >= asserts.Content {
-			some |= asserts.CodesOf(code)
+			content |= asserts.CodesOf(code)
 		}
 	}
-	return some
+	return content
 }
 
 // withoutContent returns the skips of the calls of an op whose contents were not observed.
@@ -72,19 +84,17 @@ func withoutContent(op *watchedOp, c countsOf) (all []asserts.Result) {
 	for _, s := range op.unseen {
 		planned |= asserts.CodesOf(s.Code)
 	}
-	for _, s := range []struct {
-		codes  asserts.Codes
-		n      int64
-		reason string
-	}{
-		{planned, c.faked, faked}, {planned, c.lost, lost},
-		{codes & asserts.CodesOf(asserts.UndeclaredWrite), c.failed, failed}, {ofContent(codes), c.sampledOut, sampledOut},
-		{ofContent(codes), c.tooLarge, tooLarge},
-		{ofContent(codes), c.subclass, ofSubclass}, {ofContent(codes), c.aboveAutograd, ofAbove},
-	} {
-		for code := range s.codes.All() {
-			if s.n > 0 {
-				all = append(all, skipped(op.name, code, s.reason, int(s.n)))
+	others := map[string]asserts.Codes{
+		faked: planned, lost: planned, failed: codes & asserts.CodesOf(asserts.UndeclaredWrite),
+	}
+	for reason, n := range c.unseen() {
+		skips, ok := others[reason]
+		if !ok {
+			skips = ofContent(codes)
+		}
+		for code := range skips.All() {
+			if n > 0 {
+				all = append(all, skipped(op.name, code, reason, int(n)))
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func TestPageOfProgram(t *testing.T) {
 	r := &OpReport{
 		Program: "python train.py", Level: asserts.Identity, Custom: asserts.Meta,
 		Called:   []*report.OpResult{{Op: "mylib::scale", Cases: 7, Ran: 6}},
-		Findings: []*OpFinding{{Violation: v, Count: 2, Pids: []int{1}, Site: []Frame{{File: "train.py", Line: 42, Function: "step"}}}},
+		Findings: []*OpFinding{{Violation: v, Count: 2, Pids: []int{1}, Site: []Frame{{File: "train.py", Line: 42, Func: "step"}}}},
 	}
 	var text bytes.Buffer
 	must.Do(t, r.Suite().WriteHTML(&text))
@@ -94,7 +94,7 @@ func TestFindingsAsJSON(t *testing.T) {
 	at := asserts.Place{Name: "x", Element: asserts.NoElement}
 	r := &OpReport{Findings: []*OpFinding{
 		{Violation: &asserts.Violation{Op: "a", Code: asserts.FreshImpl, Subject: at, Call: "a(x=float32[2])"}, Count: 1, Pids: []int{7}},
-		{Violation: &asserts.Violation{Op: "b", Code: asserts.FreshImpl, Subject: at, Answer: answer}, Count: 2, Pids: []int{7}, Site: []Frame{{File: "train.py", Line: 42, Function: "step"}}},
+		{Violation: &asserts.Violation{Op: "b", Code: asserts.FreshImpl, Subject: at, Answer: answer}, Count: 2, Pids: []int{7}, Site: []Frame{{File: "train.py", Line: 42, Func: "step"}}},
 	}}
 	var text bytes.Buffer
 	must.Do(t, r.WriteJSON(&text, "more"))

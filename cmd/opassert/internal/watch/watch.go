@@ -219,6 +219,8 @@ type surroundings struct {
 	threw      bool // the call
 	moved      bool // the call left another device the current one
 	pending    bool // a result is that of a collective that was not waited for
+	collects   bool // Python's collector can run, and the tensors be observed again
+	collected  bool // it has, and they were
 	device     string
 }
 
@@ -235,8 +237,8 @@ func (s surroundings) excuse(code asserts.Code) string {
 	return ""
 }
 
-// judge returns the violations of a call, and counts the checks judged and skipped.
-func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*asserts.Violation {
+// judge returns the violations of a call, and a function that counts the checks judged and skipped.
+func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) ([]*asserts.Violation, func()) {
 	judged := op.judged
 	if len(seen.ArgLens) > len(op.judged.Args) {
 		judged = op.parts
@@ -249,16 +251,10 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 		moved := []asserts.Fault{torch.Changed("the current device of the backend is another than before the call")}
 		verdict.Violations = append(verdict.Violations, asserts.JudgeFaults(judged, seen, moved).Violations...)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range append(verdict.Skips, verdict.Unheld(judged, seen)...) {
-		r.skip(op.name, s.Code, s.Reason, s.Count)
-	}
-	r.countUnseen(op.name, judged, seen)
-	r.countHidden(op, seen, verdict.Violations)
-	return slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool {
+	skips := append(verdict.Skips, verdict.Unheld(judged, seen)...)
+	broken := slices.DeleteFunc(slices.Clone(verdict.Violations), func(v *asserts.Violation) bool {
 		if reason := cmp.Or(harmlessInside(op, v), around.excuse(v.Code), libtorch.HarmlessParts(judged, v)); reason != "" {
-			r.skip(op.name, v.Code, reason, 1)
+			skips = append(skips, asserts.Skip{Code: v.Code, Reason: reason, Count: 1})
 			return true
 		}
 		if around.threw {
@@ -266,6 +262,41 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 		}
 		return op.excuses(v, around.device)
 	})
+	return broken, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, s := range skips {
+			r.skip(op.name, s.Code, s.Reason, s.Count)
+		}
+		r.countUnseen(op.name, judged, seen)
+		r.countHidden(op, seen, verdict.Violations)
+	}
+}
+
+// collect reports whether Python's collector is to run before violations are reported, as what refers to tensors may be
+// garbage: after the first such calls of each op, and then ever more seldom, since it takes long. If it is not to run,
+// collect returns the violations without those that are likely to be of garbage.
+func (r *run) collect(op *watchedOp, broken []*asserts.Violation, around surroundings) ([]*asserts.Violation, bool) {
+	refers := func(v *asserts.Violation) bool { return (fresh | 1<<asserts.KeptArgument).Has(v.Code) }
+	found := slices.ContainsFunc(broken, refers)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if around.collected {
+		op.freed = op.freed || !found
+	}
+	if !around.collects || !found {
+		return broken, false
+	}
+	if op.referred++; op.referred <= 8 || op.referred&(op.referred-1) == 0 {
+		return nil, true
+	}
+	return slices.DeleteFunc(broken, func(v *asserts.Violation) bool {
+		garbage := op.freed && refers(v)
+		if garbage {
+			r.skip(op.name, v.Code, "Python's collector freed such references after earlier calls, and was not run", 1)
+		}
+		return garbage
+	}), false
 }
 
 // countUnseen counts the checks that the judge leaves out where others than the op may have taken a reference.

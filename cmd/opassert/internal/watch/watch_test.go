@@ -102,7 +102,9 @@ func TestJudgedWithParts(t *testing.T) {
 			op.parts = nil
 		}
 		var broken []string
-		for _, v := range r.judge(op, seen, surroundings{}) {
+		violations, count := r.judge(op, seen, surroundings{})
+		count()
+		for _, v := range violations {
 			if broken = append(broken, v.Code.String()); v.Subject.Inside {
 				broken = append(broken, "part")
 			}

@@ -31,6 +31,8 @@ const (
 	circumstanceBelow      = 1 << 2 // below ADInplaceOrView, as in a compiled graph
 	circumstanceThrew      = 1 << 3 // the call threw: nothing was returned
 	circumstanceMoved      = 1 << 4 // the call changed the current device of the arguments' backend
+	circumstanceCollects   = 1 << 5 // the watcher can run Python's collector, and observe the tensors again
+	circumstanceCollected  = 1 << 6 // it has
 )
 
 // The ways in which a backward goes through an op without a formula.

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "frames.h"
 
@@ -41,6 +43,12 @@ struct Lost {
     process[n].error = error;
     process[n].pid = getpid();
   }
+};
+
+// A Mutex is free in a forked process, whatever thread of the parent's had it.
+struct Mutex : std::mutex {
+  static inline Mutex* last = nullptr;
+  Mutex* const before = std::exchange(last, this);
 };
 
 // The channel sends one request at a time to opassert, over a connection of the process. It is not locked while a

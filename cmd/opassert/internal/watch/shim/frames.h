@@ -31,6 +31,8 @@ enum oa_circumstance {
   OA_BELOW = 1 << 2,  // below ADInplaceOrView, as in a compiled graph
   OA_THREW = 1 << 3,  // the call threw: nothing was returned
   OA_MOVED = 1 << 4,  // the call changed the current device of the arguments' backend
+  OA_COLLECTS = 1 << 5,  // the watcher can run Python's collector, and observe the tensors again
+  OA_COLLECTED = 1 << 6,  // it has
 };
 
 // The ways in which a backward goes through an op without a formula.

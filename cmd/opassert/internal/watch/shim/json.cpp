@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device.h"
+#include "operators.h"
 
 namespace opassert {
 namespace {
@@ -17,12 +18,6 @@ void gather(const c10::IValue& v, std::vector<at::Tensor>& all) {
   if (v.isTensor()) return all.push_back(v.toTensor());
   if (!v.isList()) return;
   for (const c10::IValue& e : v.toListRef()) gather(e, all);
-}
-
-std::string digits(double n) {
-  char all[40];
-  snprintf(all, sizeof all, "%.17g", n);
-  return all;
 }
 
 }  // namespace
@@ -84,7 +79,7 @@ void Json::numbers(const c10::IValue& v) {
     if (text.back() != '[') text += ',';
     if (v.isInt()) number(v.toInt());
     if (v.isBool()) text += v.toBool() ? "true" : "false";
-    if (v.isDouble()) string(digits(v.toDouble()));
+    if (v.isDouble()) string(double_text(v.toDouble()));
   }
 }
 
@@ -109,7 +104,7 @@ void Json::value(const c10::IValue& v, const c10::Type& type) {
   } else if (v.isInt()) {
     enumerated(v.toInt(), type.str());
   } else if (v.isDouble()) {
-    as("float", digits(v.toDouble()));  // also without a fraction, when it would be read as an int
+    as("float", double_text(v.toDouble()));  // also without a fraction, when it would be read as an int
   } else if (v.isDevice()) {
     as("device", v.toDevice().str());
   } else if (v.isString()) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -38,7 +37,7 @@ int64_t count(const c10::IValue& v, bool list) {
   return n;
 }
 
-std::mutex unallocated_mutex;
+Mutex unallocated_mutex;
 
 // Unallocated are storages that operators returned recently, over memory that no
 // allocator made: the result of a later call may be in the same memory, under another
@@ -127,6 +126,7 @@ class ObservedCall {
   bool returned_ = false;
   std::optional<Writing> writing_;
   const size_t reported_before_ = reported_results.size();
+  std::vector<TensorImpl*> foreign_;  // results in memory that no allocator made
   Reply seen_;
 
   void see(TensorImpl* impl, oa_level level) {
@@ -229,6 +229,7 @@ class ObservedCall {
   }
 
   ~ObservedCall() {
+    for (TensorImpl* impl : foreign_) unallocated.add(op_.number, impl->unsafe_storage());
     if (--observed_calls == 0) reported_results.clear();
   }
 
@@ -248,6 +249,7 @@ class ObservedCall {
     returned_ = true;
     if (!case_.empty()) record::keep(op_.number, case_, settings.record);
     if (fake_.recorded()) fake_.end(op_, stack_, written(), level_ == OA_CONTENTS);
+    const size_t before = seen_.size();
     if (!tried("a call could not be observed", [&] { see_returned(); })) return;
     Call call(op_.expected, seen_.contiguous());
     const bool once = count_once(), left = moved();
@@ -260,7 +262,7 @@ class ObservedCall {
     if ((place_ == ABOVE_AUTOGRAD && Outer::top->reported) || passed_on()) return;
     if (!call.usual() || left) {
       op_.counts->count(&Counts::asked, once);
-      return ask(left ? OA_MOVED : 0);
+      return ask(left ? OA_MOVED : 0, before);
     }
     if (once) op_.counts->count_usual(call, level_ == OA_CONTENTS);
   }
@@ -310,7 +312,7 @@ class ObservedCall {
     see_arguments();
     const size_t base = stack_.size() - op_.returns;
     const bool alone = op_.expected.returns.size() == 1 && !op_.expected.returns[0].list;
-    std::vector<TensorImpl*> foreign;
+    foreign_.clear();
     for (const Subject& s : op_.expected.returns) {
       const c10::IValue& v = stack_[base + s.index];
       seen_.word(count(v, s.list != 0));
@@ -324,24 +326,23 @@ class ObservedCall {
         } else {
           uncount(impl, alone, head);
         }
-        if (level_ == OA_CONTENTS && s.checks & needs::own_storage && impl != nullptr && impl->unsafe_storage() && owner_of(storage_of(impl)) == OA_FOREIGN) foreign.push_back(impl);
+        if (level_ == OA_CONTENTS && s.checks & needs::own_storage && impl != nullptr && impl->unsafe_storage() && owner_of(storage_of(impl)) == OA_FOREIGN) foreign_.push_back(impl);
       });
     }
-    see_earlier(foreign);
+    see_earlier();
   }
 
   // see_earlier writes the storages of earlier calls that are alive, if a result may
   // be in their memory: the storage, the address and number of its bytes.
-  void see_earlier(const std::vector<TensorImpl*>& foreign) {
+  void see_earlier() {
     std::vector<int64_t> there;
-    if (!foreign.empty()) {
+    if (!foreign_.empty()) {
       unallocated.each(op_.number, [&](const c10::StorageImpl* storage) {
         there.insert(there.end(), {reinterpret_cast<int64_t>(storage), reinterpret_cast<int64_t>(bytes_of(storage)), int64_t(size_of(storage))});
       });
     }
     seen_.word(there.size() / 3);
     for (int64_t word : there) seen_.word(word);
-    for (TensorImpl* impl : foreign) unallocated.add(op_.number, impl->unsafe_storage());
   }
 
   // see_arguments observes the arguments again, in lists the present elements: those that a shortened list lacks are
@@ -370,29 +371,29 @@ class ObservedCall {
     }
   }
 
-  // arguments returns the passed tensors that are alive.
-  std::vector<TensorImpl*> arguments() const {
-    std::vector<TensorImpl*> all;
-    const Input* in = inputs_.begin();
-    for (size_t a = 0; a < containers_.size(); a++, in += lengths_[a - 1]) {
-      if (!containers_[a].isNone()) each(containers_[a], true, [&](TensorImpl* impl) { all.push_back(impl); });
-      for (int64_t e = 0; e < lengths_[a]; e++) {
-        if (in[e].impl.defined()) all.push_back(in[e].impl.get());
-      }
-    }
-    return all;
-  }
-
-  // written returns the tensors of the written arguments, by position; null is an undefined or freed one.
-  std::vector<std::vector<TensorImpl*>> written() const {
-    std::vector<std::vector<TensorImpl*>> all(op_.args);
+  // each_passed calls f with each passed tensor, null for one that is undefined or freed, and its subject.
+  template <class F>
+  void each_passed(F&& f) const {
     const Input* in = inputs_.begin();
     for (size_t a = 0; a < containers_.size(); a++, in += lengths_[a - 1]) {
       const Subject& s = op_.expected.args[a];
-      if (!s.write) continue;
-      if (!containers_[a].isNone()) each(containers_[a], true, [&](TensorImpl* impl) { all[s.index].push_back(impl); });
-      for (int64_t e = 0; e < lengths_[a] && containers_[a].isNone(); e++) all[s.index].push_back(in[e].impl.defined() ? in[e].impl.get() : nullptr);
+      if (!containers_[a].isNone()) each(containers_[a], true, [&](TensorImpl* impl) { f(impl, s); });
+      for (int64_t e = 0; e < lengths_[a] && containers_[a].isNone(); e++) f(in[e].impl.defined() ? in[e].impl.get() : nullptr, s);
     }
+  }
+
+  std::vector<TensorImpl*> arguments() const {
+    std::vector<TensorImpl*> all;
+    each_passed([&](TensorImpl* impl, const Subject&) { all.push_back(impl); });
+    return all;
+  }
+
+  // written returns the tensors of the written arguments, by position.
+  std::vector<std::vector<TensorImpl*>> written() const {
+    std::vector<std::vector<TensorImpl*>> all(op_.args);
+    each_passed([&](TensorImpl* impl, const Subject& s) {
+      if (s.write) all[s.index].push_back(impl);
+    });
     return all;
   }
 
@@ -450,12 +451,14 @@ class ObservedCall {
     return name;
   }
 
-  // ask sends the call to opassert and carries out the answer. The site is sent
-  // separately: it is only determined for a violation.
-  void ask(int64_t threw) {
+  // ask sends the call to opassert and carries out the answer. The site is sent separately: it is only determined for a
+  // violation. Where Python's collector may free what refers to tensors, they are observed again, if opassert wants
+  // that, from a position on; only after calls of Python's, as others must not wait for Python's lock.
+  void ask(int64_t more, size_t from = 0) {
+    if (from > 0 && collect != nullptr && op_.in_python) more |= OA_COLLECTS;
     const bool alone = holders.load() <= 1, concurrent = threads.load() > 1 && all_writes.load() - writes_ != writes_here - writes_here_;
     const bool below = c10::impl::tls_is_dispatch_key_excluded(DispatchKey::ADInplaceOrView);  // as in a compiled graph
-    const int64_t circumstances = (concurrent ? OA_CONCURRENT : 0) | (alone ? OA_ALONE : 0) | (below ? OA_BELOW : 0) | threw;
+    const int64_t circumstances = (concurrent ? OA_CONCURRENT : 0) | (alone ? OA_ALONE : 0) | (below ? OA_BELOW : 0) | more;
     const std::string texts = modes_ + '\0' + c10::Device(c10::DeviceType::PrivateUse1).str() + '\0' + device() + '\0' + numbers_ + '\0';
     std::string words = words_of(Asked{op_.number, level_, circumstances, int64_t(texts.size())}) + texts;
     words.resize((words.size() + 7) / 8 * 8);
@@ -466,6 +469,12 @@ class ObservedCall {
       return;
     }
     if (reply.empty()) return;
+    if (reply == "collect") {
+      collect();
+      seen_.cut(from);
+      if (tried("a call could not be observed", [&] { see_returned(); })) ask((more & ~OA_COLLECTS) | OA_COLLECTED);
+      return;
+    }
     if (Outer* t = mine()) t->reported = true;
     for (TensorImpl* impl : results()) reported_results.push_back({&op_, place_, weak(impl)});
     std::string at = reply + "\n";  // opassert's number of the call
@@ -510,11 +519,6 @@ void Writing::count() const {
 void meet() {
   static thread_local const bool met = (holders++, true);
   (void)met;
-}
-
-void calls::forked() {
-  new (&unallocated_mutex) std::mutex;
-  holders = 1;
 }
 
 }  // namespace opassert

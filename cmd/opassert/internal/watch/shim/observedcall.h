@@ -97,8 +97,4 @@ void each_result(const Watched& op, const torch::jit::Stack& stack, F&& f) {
   }
 }
 
-namespace calls {
-void forked();
-}
-
 }  // namespace opassert

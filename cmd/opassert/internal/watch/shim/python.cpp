@@ -82,7 +82,6 @@ enum {
 #define DECLARE(result, name, exported, arguments) result(*name) arguments = nullptr;
 PYTHON(DECLARE)
 #undef DECLARE
-bool free_threaded = false;
 
 std::string text(PyObject* o) {
   const char* s = o ? utf8_(o) : nullptr;
@@ -110,23 +109,17 @@ std::string name(PyObject* type) {
   return of("__module__") + "." + of("__qualname__");
 }
 
-// references returns the number of references to the Python object of an impl, 0 without one, and OA_UNCOUNTED for an
-// immortal one. It reads the memory: libtorch's function takes Python's lock, which a thread that waits for this one
-// may hold. Holding the impl keeps the object.
-//
-// Source: Include/refcount.h and Include/object.h of CPython 3.9 to 3.14.
+// references returns the references to the Python object of an impl, which keeps it.
 template <class T>
 int64_t references(T* impl) {
-  constexpr uint32_t kImmortal = 1u << 30;
-  PyObject* object = pyobj(impl, interpreter, 0, 0);
-  if (object == nullptr) return 0;
-  const char* at = reinterpret_cast<const char*>(object);
-  uint32_t own;
-  std::memcpy(&own, at + (free_threaded ? 12 : 0), sizeof own);
-  if (own >= kImmortal) return OA_UNCOUNTED;
-  int64_t shared = 0;
-  if (free_threaded) std::memcpy(&shared, at + 16, sizeof shared);
-  return own + (shared >> 2);
+  return references_of(pyobj(impl, interpreter, 0, 0));
+}
+
+void run_collector() {
+  Lock lock;
+  PyObject* module = item_(modules_(), "gc");  // which torch imports
+  PyObject* freed = module ? call_method_(module, "collect", nullptr) : nullptr;
+  freed ? drop_(freed) : clear_();
 }
 
 // The class may inherit the method, and it may be decorated.
@@ -322,12 +315,11 @@ bool start() {
 #define MISSING(result, name, exported, arguments) || name == nullptr
   if (get == nullptr PYTHON(MISSING)) return false;
 #undef MISSING
-  const auto version = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
-  free_threaded = version != nullptr && strstr(version(), "free-threading") != nullptr;
   interpreter = get();
   if (interpreter == nullptr) return false;
   opassert::references<c10::TensorImpl> = references<c10::TensorImpl>;
   opassert::references<c10::StorageImpl> = references<c10::StorageImpl>;
+  collect = run_collector;
   return true;
 }
 

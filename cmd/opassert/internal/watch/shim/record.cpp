@@ -5,7 +5,6 @@
 #include <ATen/quantized/Quantizer.h>
 
 #include <map>
-#include <mutex>
 #include <set>
 #include <vector>
 
@@ -114,7 +113,7 @@ uint64_t number_of(const std::string& text) {
   return h ^ h >> 32;
 }
 
-std::mutex mutex;
+Mutex mutex;
 auto& kept_calls = *new std::map<int64_t, std::set<uint64_t>>;  // by operator
 
 // take reports whether a call is new and, as far as this process knows, kept.
@@ -145,7 +144,5 @@ void keep(int64_t op, const std::string& text, size_t most) {
   const uint64_t number = number_of(text);
   if (take(op, number, most)) channel::send(FRAME_RECORD, words_of(Recorded{op, int64_t(number)}) + text);
 }
-
-void forked() { new (&mutex) std::mutex; }
 
 }  // namespace opassert::record

@@ -17,6 +17,4 @@ std::string text(const c10::FunctionSchema& schema, const torch::jit::Stack& sta
 // the lowest hashes, so that all processes and threads keep the same, in any order of calls.
 void keep(int64_t op, const std::string& text, size_t most);
 
-void forked();
-
 }  // namespace opassert::record

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +24,7 @@ struct New {
   c10::OperatorName name;
   int lookups = 0;
 };
-std::mutex mutex;
+Mutex mutex;
 auto& registered = *new std::vector<New>;
 
 // Kernels are the watcher's kernels, by operator: those above autograd, and those of frequent ones below.
@@ -118,11 +117,6 @@ void moved() {
   for (const auto& kernel : above) names.push_back(kernel.first);
   above.clear();
   for (const auto& name : names) watch(name);
-}
-
-void forked() {
-  new (&mutex) std::mutex;
-  dirty = true;
 }
 
 template <class Signature>

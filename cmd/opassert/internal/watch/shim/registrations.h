@@ -25,6 +25,4 @@ void watch_frequent();
 // moved registers the watcher's kernels again, for another key.
 void moved();
 
-void forked();
-
 }  // namespace opassert::registrations

@@ -7,7 +7,6 @@
 #include <unwind.h>
 
 #include <cstring>
-#include <mutex>
 
 #include "channel.h"
 #include "descriptor.h"
@@ -21,7 +20,7 @@ namespace {
 int number = 0;  // of the signal
 void (*write_frames)(int) = nullptr;
 Descriptor file;
-std::mutex mutex;
+Mutex mutex;
 int (*initialized)() = nullptr;
 void* (*thread_state)() = nullptr;
 
@@ -107,7 +106,6 @@ std::string place() {
 }
 
 void forked() {
-  new (&mutex) std::mutex;
   if (!file.mine()) return;
   const int fd = memfd_create("opassert", MFD_CLOEXEC);  // a new file under the same number
   if (fd < 0) return;

@@ -25,16 +25,14 @@ namespace opassert {
 namespace {
 
 void forked() {
+  for (Mutex* m = Mutex::last; m != nullptr; m = m->before) new (static_cast<std::mutex*>(m)) std::mutex;
   channel::about.resize(channel::about.rfind('\n') + 1);  // one thread is left, which is watched
   channel::forked();
   site::forked();
-  operators::forked();
   keys::forked();
-  registrations::forked();
-  record::forked();
-  calls::forked();
   fakes::forked();
-  works::forked();
+  registrations::dirty = true;
+  holders = 1;
 }
 
 // greet reports whether opassert has answered with its settings.

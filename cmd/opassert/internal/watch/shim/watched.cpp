@@ -1,7 +1,7 @@
 #include "watched.h"
 
 #include <algorithm>
-#include <mutex>
+#include <sstream>
 #include <unordered_map>
 
 #include "channel.h"
@@ -29,7 +29,7 @@ namespace {
 using c10::DispatchKey;
 using c10::OperatorHandle;
 
-std::mutex mutex;
+Mutex mutex;
 auto& known = *new std::unordered_map<const void*, std::unique_ptr<Watched>>;
 
 // Which operators a setting applies to.
@@ -40,6 +40,16 @@ enum which {
 };
 
 bool among(int64_t which, bool custom) { return which == ALL_CONTENT || (which == CUSTOM_CONTENT && custom); }
+
+// in_python reports whether a kernel that calls reach was registered in Python, in a file or what stands for one.
+bool in_python(const OperatorHandle& handle) {
+  std::istringstream state(handle.dumpState());
+  for (std::string line; std::getline(state, line);) {
+    const bool reached = line.rfind("Meta: ", 0) != 0 && line.rfind("debug: ", 0) != 0;
+    if (reached && (line.find(".py:") != std::string::npos || line.find(" at <") != std::string::npos)) return true;
+  }
+  return false;
+}
 
 std::unique_ptr<Watched> ask(const OperatorHandle& handle, const std::string& kernels) {
   auto w = std::make_unique<Watched>();
@@ -68,6 +78,7 @@ std::unique_ptr<Watched> ask(const OperatorHandle& handle, const std::string& ke
   w->followed = about.followed != 0;
   w->autograd = has_autograd(handle);
   w->expected = Expected(at);
+  w->in_python = w->custom && in_python(handle);
   w->decomposes = w->custom && handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
   w->content = among(settings.content, w->custom);
   w->fakes = among(settings.fakes, w->custom);
@@ -125,8 +136,6 @@ void forget(const c10::OperatorName& name) {
   known.erase(at);
   generation++;
 }
-
-void forked() { new (&mutex) std::mutex; }
 
 }  // namespace operators
 }  // namespace opassert

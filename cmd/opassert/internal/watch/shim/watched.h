@@ -20,6 +20,7 @@ struct Watched {
   Expected expected;
   int64_t number = 0;
   bool decomposes = false;  // seen above autograd
+  bool in_python = false;   // a kernel is Python's: its calls take Python's lock
   bool custom = false;      // of a namespace that is not PyTorch's, or with a kernel that is not
   bool sampled = false;     // of one that is: contents of some calls are observed
   bool watched = false;     // its calls are sent to opassert
@@ -57,8 +58,6 @@ extern std::atomic<int64_t> generation;
 // find returns opassert's answer about an operator, and asks for that about a new one.
 const Watched& find(const c10::OperatorHandle& handle);
 void forget(const c10::OperatorName& name);
-
-void forked();
 
 }  // namespace operators
 }  // namespace opassert

@@ -3,7 +3,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <atomic>
-#include <mutex>
 #include <unordered_map>
 
 #include "imports.h"
@@ -17,7 +16,7 @@ void register_work(const at::Tensor& tensor, const c10::intrusive_ptr<Work>& wor
 namespace opassert::works {
 namespace {
 
-std::mutex mutex;
+Mutex mutex;
 auto& registered = *new std::unordered_map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>>;
 std::atomic<bool> any{false};
 
@@ -44,7 +43,5 @@ bool is_pending(const c10::TensorImpl* impl) {
 }
 
 void replace_imports() { replace_import(&c10d::register_work, &register_tensor); }
-
-void forked() { new (&mutex) std::mutex; }
 
 }  // namespace opassert::works

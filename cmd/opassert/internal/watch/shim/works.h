@@ -13,6 +13,4 @@ bool is_pending(const c10::TensorImpl* impl);
 // replace_imports replaces the function that registers.
 void replace_imports();
 
-void forked();
-
 }  // namespace opassert::works
