@@ -43,26 +43,6 @@ var opForeachAddList = asserts.Op{Name: "aten::_foreach_add.List",
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// ForeachAddListInPlace calls kernels.ForeachAddListInPlace, checked as in-place.
-//
-//	_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
-func ForeachAddListInPlace(self, other []*c10.Tensor, alpha float64) {
-	call := asserts.Call{Record: make([]asserts.Observation, 68)}
-	args := func() { observeList(&call, self); observeList(&call, other) }
-	call.Begin(&opForeachAddListInPlace)
-	call.Before(args)
-	kernels.ForeachAddListInPlace(self, other, alpha)
-	call.After(args, nil)
-}
-
-var opForeachAddListInPlace = asserts.Op{Name: "aten::_foreach_add_.List",
-	Schema: "_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()",
-	Args: []asserts.Subject{
-		{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true},
-		{Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true},
-	},
-}
-
 // Indices calls kernels.Indices, checked as view.
 //
 //	_indices(Tensor(a) self) -> Tensor(a)
@@ -441,24 +421,6 @@ var opExpand = asserts.Op{Name: "aten::expand",
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Gelu calls kernels.Gelu, checked as out-of-place.
-//
-//	gelu(Tensor self, *, str approximate='none') -> Tensor
-func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
-	call := asserts.Call{Record: make([]asserts.Observation, 3)}
-	args := func() { self.Observe(call.Next(self)) }
-	call.Begin(&opGelu)
-	call.Before(args)
-	result := kernels.Gelu(self, approximate)
-	call.After(args, func() { result.Observe(call.Next(result)) })
-	return result
-}
-
-var opGelu = asserts.Op{Name: "aten::gelu", Schema: "gelu(Tensor self, *, str approximate='none') -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Lift returns its argument: the op exists for tracers, which replace it. The allowlist excuses it.
 //
 // Lift calls kernels.Lift, checked as out-of-place.
@@ -813,24 +775,6 @@ var opView = asserts.Op{Name: "aten::view", Schema: "view(Tensor(a) self, SymInt
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// ViewAsReal calls kernels.ViewAsReal, checked as view.
-//
-//	view_as_real(Tensor(a) self) -> Tensor(a)
-func ViewAsReal(self *c10.Tensor) *c10.Tensor {
-	call := asserts.Call{Record: make([]asserts.Observation, 3)}
-	args := func() { self.Observe(call.Next(self)) }
-	call.Begin(&opViewAsReal)
-	call.Before(args)
-	result := kernels.ViewAsReal(self)
-	call.After(args, func() { result.Observe(call.Next(result)) })
-	return result
-}
-
-var opViewAsReal = asserts.Op{Name: "aten::view_as_real", Schema: "view_as_real(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
 // ZeroInPlace calls kernels.ZeroInPlace, checked as in-place.
 //
 //	zero_(Tensor(a!) self) -> Tensor(a!)
@@ -852,7 +796,6 @@ var opZeroInPlace = asserts.Op{Name: "aten::zero_", Schema: "zero_(Tensor(a!) se
 // Kernels are the ops of this package with their kernels.
 var Kernels = []asserts.Kernel{
 	{Op: &opForeachAddList, Func: kernels.ForeachAddList},
-	{Op: &opForeachAddListInPlace, Func: kernels.ForeachAddListInPlace},
 	{Op: &opIndices, Func: kernels.Indices},
 	{Op: &opLocalScalarDense, Func: kernels.LocalScalarDense},
 	{Op: &opSparseCooTensorWithDimsAndTensors, Func: kernels.SparseCooTensorWithDimsAndTensors},
@@ -872,7 +815,6 @@ var Kernels = []asserts.Kernel{
 	{Op: &opEmptyMemoryFormat, Func: kernels.EmptyMemoryFormat},
 	{Op: &opEqual, Func: kernels.Equal},
 	{Op: &opExpand, Func: kernels.Expand},
-	{Op: &opGelu, Func: kernels.Gelu},
 	{Op: &opLift, Func: kernels.Lift},
 	{Op: &opLinear, Func: kernels.Linear},
 	{Op: &opMulTensor, Func: kernels.MulTensor},
@@ -890,6 +832,5 @@ var Kernels = []asserts.Kernel{
 	{Op: &opUnbindInt, Func: kernels.UnbindInt},
 	{Op: &opUnbindCopyIntOut, Func: kernels.UnbindCopyIntOut},
 	{Op: &opView, Func: kernels.View},
-	{Op: &opViewAsReal, Func: kernels.ViewAsReal},
 	{Op: &opZeroInPlace, Func: kernels.ZeroInPlace},
 }

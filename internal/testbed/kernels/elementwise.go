@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"math"
 	"slices"
 
 	"github.com/opassert/opassert/internal/testbed/c10"
@@ -57,17 +56,6 @@ func Neg(self *c10.Tensor) *c10.Tensor { return unary(self, func(v float64) floa
 //opassert:kernel relu
 func Relu(self *c10.Tensor) *c10.Tensor {
 	return unary(self, func(v float64) float64 { return max(v, 0) })
-}
-
-//opassert:kernel gelu
-func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
-	c10.Check(approximate == "none" || approximate == "tanh", "gelu approximated by %q", approximate)
-	if approximate == "tanh" {
-		return unary(self, func(v float64) float64 {
-			return 0.5 * v * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(v+0.044715*v*v*v)))
-		})
-	}
-	return unary(self, func(v float64) float64 { return 0.5 * v * (1 + math.Erf(v/math.Sqrt2)) })
 }
 
 //opassert:kernel clamp

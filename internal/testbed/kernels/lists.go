@@ -39,26 +39,14 @@ func equalButFor(d int64, a, b []int64) bool {
 	return len(a) == len(b) && slices.Equal(a[:d], b[:d]) && slices.Equal(a[d+1:], b[d+1:])
 }
 
-func checkPairs(a, b []*c10.Tensor) {
-	c10.Check(len(a) == len(b), "lists of %d and of %d tensors", len(a), len(b))
-}
-
 //opassert:kernel _foreach_add.List
 func ForeachAddList(self, other []*c10.Tensor, alpha float64) []*c10.Tensor {
-	checkPairs(self, other)
+	c10.Check(len(self) == len(other), "lists of %d and of %d tensors", len(self), len(other))
 	out := make([]*c10.Tensor, len(self))
 	for i, t := range self {
 		out[i] = AddTensor(t, other[i], alpha)
 	}
 	return out
-}
-
-//opassert:kernel _foreach_add_.List
-func ForeachAddListInPlace(self, other []*c10.Tensor, alpha float64) {
-	checkPairs(self, other)
-	for i, t := range self {
-		AddTensorInPlace(t, other[i], alpha)
-	}
 }
 
 //opassert:kernel unbind.int

@@ -20,7 +20,6 @@ func TestValues(t *testing.T) {
 	sq := matrix(2, 2, 1, 2, 3, 4)
 	v := vector(1, 2, 3)
 	cube := c10.FromFloats([]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, []int64{2, 3, 2}, x.Options())
-	complexes := cube.AsStridedDType(c10.Complex64, []int64{2, 3}, []int64{3, 1}, 0)
 	dup := c10.NewSparseCOO(View(numbers(1, 0, 1, 2, 1, 2), []int64{2, 3}), v, []int64{2, 3}, false)
 	crow := numbers(0, 1, 3)
 	csr := c10.NewSparseCSR(crow, numbers(1, 0, 2), v, []int64{2, 3})
@@ -38,8 +37,6 @@ func TestValues(t *testing.T) {
 		{"one(MulTensor(x, y))", one(MulTensor(x, y)), []value{{[]int64{2, 3}, []float64{-1, 3, 0.5, 0, 4, -3}}}},
 		{"one(Neg(x))", one(Neg(x)), []value{{[]int64{2, 3}, []float64{2, -1.5, 0.5, -3, -1, 1}}}},
 		{"one(Relu(x))", one(Relu(x)), []value{{[]int64{2, 3}, []float64{0, 1.5, 0, 3, 1, 0}}}},
-		{`one(Gelu(x, "none"))`, one(Gelu(x, "none")), []value{{[]int64{2, 3}, []float64{-0.0455000997, 1.39978909, -0.154268786, 2.99595022, 0.841344714, -0.158655286}}}},
-		{`one(Gelu(x, "tanh"))`, one(Gelu(x, "tanh")), []value{{[]int64{2, 3}, []float64{-0.0454022884, 1.39957154, -0.154285997, 2.99636269, 0.841192007, -0.158807993}}}},
 		{"one(Clamp(x, ptr(-1.0), ptr(1.0)))", one(Clamp(x, ptr(-1.0), ptr(1.0))), []value{{[]int64{2, 3}, []float64{-1, 1, -0.5, 1, 1, -1}}}},
 		{"one(Clamp(x, ptr(1.0), ptr(-1.0)))", one(Clamp(x, ptr(1.0), ptr(-1.0))), []value{{[]int64{2, 3}, []float64{-1, -1, -1, -1, -1, -1}}}},
 		{"one(SumDimIntList(x, []int64{0}, false, nil))", one(SumDimIntList(x, []int64{0}, false, nil)), []value{{[]int64{3}, []float64{1, 2.5, -1.5}}}},
@@ -65,8 +62,6 @@ func TestValues(t *testing.T) {
 		{"one(SliceTensor(x, 1, nil, nil, 2))", one(SliceTensor(x, 1, nil, nil, 2)), []value{{[]int64{2, 2}, []float64{-2, -0.5, 3, -1}}}},
 		{"one(SliceTensor(x, 1, ptr(int64(2)), ptr(int64(1)), 1))", one(SliceTensor(x, 1, ptr(int64(2)), ptr(int64(1)), 1)), []value{{[]int64{2, 0}, []float64{}}}},
 		{"one(Expand(v, []int64{2, -1}, false))", one(Expand(v, []int64{2, -1}, false)), []value{{[]int64{2, 3}, []float64{1, 2, 3, 1, 2, 3}}}},
-		{"one(ViewAsReal(complexes))", one(ViewAsReal(complexes)), []value{{[]int64{2, 3, 2}, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}}},
-		{"one(ViewAsReal(T(complexes)))", one(ViewAsReal(T(complexes))), []value{{[]int64{3, 2, 2}, []float64{0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}}}},
 		{"UnbindInt(x, 1)", UnbindInt(x, 1), []value{{[]int64{2}, []float64{-2, 3}}, {[]int64{2}, []float64{1.5, 1}}, {[]int64{2}, []float64{-0.5, -1}}}},
 		{"one(Indices(dup))", one(Indices(dup)), []value{{[]int64{2, 3}, []float64{1, 0, 1, 2, 1, 2}}}},
 		{"one(CrowIndices(csr))", one(CrowIndices(csr)), []value{{[]int64{3}, []float64{0, 1, 3}}}},

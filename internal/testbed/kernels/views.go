@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
@@ -46,12 +45,4 @@ func SliceTensor(self *c10.Tensor, dim int64, start, end *int64, step int64) *c1
 //opassert:kernel expand
 func Expand(self *c10.Tensor, size []int64, implicit bool) *c10.Tensor {
 	return geometryOf(self).expand(size).view(self)
-}
-
-//opassert:kernel view_as_real
-func ViewAsReal(self *c10.Tensor) *c10.Tensor {
-	c10.Check(self.DType() == c10.Complex64, "view_as_real of %v", self.DType())
-	sizes := append(slices.Clone(self.Sizes()), 2)
-	strides := append(slicesx.Map(self.Strides(), func(n int64) int64 { return 2 * n }), 1)
-	return self.AsStridedDType(c10.Float32, sizes, strides, 2*self.Offset())
 }

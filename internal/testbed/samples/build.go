@@ -187,10 +187,6 @@ func ints(n int64, sizes ...int64) *description {
 	return elements(sizes, c10.Int64, (*builder).shared, func(i int64) float64 { return float64(i * 2 % n) })
 }
 
-func complexes(sizes ...int64) *description {
-	return elements(sizes, c10.Complex64, (*builder).shared, wave)
-}
-
 func handle(of *description) *description {
 	return tensorOf(func(b *builder) *c10.Tensor { return b.tensor(of).Retain() })
 }

@@ -45,8 +45,6 @@ func elementwise() []testCase {
 		binary("mul.Tensor"),
 		unary("neg"),
 		unary("relu"),
-		unary("gelu", "none"),
-		prefixed("tanh", unary("gelu", "tanh")),
 		unary("clamp", ptr(-1.0), ptr(1.0)),
 		prefixed("no-max", unary("clamp", ptr(0.0), noFloat)),
 	)
