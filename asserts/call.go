@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Generated3 is the version of the contract between generated code and this package. Each generated file refers to it,
@@ -261,9 +262,11 @@ func (c *Call) report(seen *Seen) {
 	if len(v.Violations) == 0 {
 		return
 	}
-	site := callSite()
+	site, wrapper := callSite()
 	for _, violation := range v.Violations {
-		violation.Site = site
+		if violation.Site = site; strings.HasPrefix(violation.Op, "aten::") && seen.Plain {
+			violation.Func = wrapper
+		}
 	}
 	deliver(c.settings, v.Violations)
 }

@@ -107,14 +107,14 @@ func TestLookedAtAgain(t *testing.T) {
 		{"result kept", returning, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
 			"OA005 result (returned-before): what the previous call returned has changed: 1 of 4 bytes changed"},
 		{"result returned twice", once, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
-			"OA005 result (returned-before): result is the TensorImpl that the previous call returned"},
+			"OA005 result (returned-before): result is the tensor that the previous call returned"},
 		{"reference kept", func(x *tensor) *tensor { x.impl.uses++; return newTensor(4) }, func(call func(*tensor) *tensor) { call(newTensor(4)) },
-			"OA016 argument self: the TensorImpl of argument self has a reference that it did not have before the call: use_count 1 -> 2"},
+			"OA016 argument self: argument self has a reference that it did not have before the call: number of references 1 -> 2"},
 		{"released too often", func(x *tensor) *tensor { x.impl.storage.uses--; return newTensor(4) }, func(call func(*tensor) *tensor) {
 			x := newTensor(4)
 			x.view()
 			call(x)
-		}, "OA016 argument self (overreleased): the StorageImpl of argument self was released once too often: use_count 2 -> 1"},
+		}, "OA016 argument self (overreleased): the memory of argument self was released once too often: number of references 2 -> 1"},
 		{"released too often, or by a finalizer", func(x *tensor) *tensor {
 			x.impl.storage.uses--
 			finalizeSomething()

@@ -125,7 +125,7 @@ func TestMain(m *testing.M) {
 
 // OPASSERT as a user sets it.
 func TestProcess(t *testing.T) {
-	const panicked = "panicked: OA007 undeclared-alias  aten::add  return 0 \"result\"   [cpu, uint8]\n"
+	const panicked = "panicked: OA007 undeclared-alias  asserts_test.binary  return 0 \"result\"   [cpu, uint8]\n"
 	tests := []struct {
 		opassert string
 		child    childRun

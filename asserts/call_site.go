@@ -13,8 +13,8 @@ import (
 )
 
 // callSite returns the line that called the wrapper, which is the caller of [Call.After], or of the
-// engine that called [Call.JudgeSeen].
-func callSite() Site {
+// engine that called [Call.JudgeSeen]; and the wrapper's name with its package.
+func callSite() (at Site, wrapper string) {
 	pcs := make([]uintptr, 64)
 	for runtime.Callers(0, pcs) == len(pcs) { // a panic of Observe may be deep
 		pcs = make([]uintptr, 2*len(pcs))
@@ -31,6 +31,7 @@ func callSite() Site {
 			skip--
 		}
 	}
+	wrapper = path.Base(site.Function)
 	for more { //mutate:equivalent true: every stack ends in runtime.goexit
 		var caller runtime.Frame
 		caller, more = frames.Next()
@@ -42,7 +43,7 @@ func callSite() Site {
 		}
 		break
 	}
-	return siteOf(site)
+	return siteOf(site), wrapper
 }
 
 func siteOf(frame runtime.Frame) Site {

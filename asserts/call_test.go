@@ -90,7 +90,7 @@ func TestCall(t *testing.T) {
 		t.Errorf("healthy calls: %v", got)
 	}
 	binary(op, aliasing, nil, newTensor(4))
-	want := []string{"OA007 result / argument other: result shares StorageImpl with argument other"}
+	want := []string{"OA007 result / argument other: result shares memory with argument other"}
 	if diff := cmp.Diff(want, linesOf(c)); diff != "" {
 		t.Error(diff)
 	}
@@ -104,7 +104,7 @@ func TestCallAtContentLevel(t *testing.T) {
 		other.impl.storage.bytes[2] = 7
 		return newTensor(4)
 	}, self, other)
-	want := []string{"OA009 argument other: 1 of 4 bytes changed, version 0 -> 0"}
+	want := []string{"OA009 argument other: 1 of 4 bytes changed"}
 	if diff := cmp.Diff(want, linesOf(c)); diff != "" {
 		t.Error(diff)
 	}
@@ -612,9 +612,9 @@ func TestListsOfEverySize(t *testing.T) {
 				restore := asserts.SetReporter(c)
 				lists(op, buffer, newTensor(4), tensors(n), newTensor(4), tensors(m))
 				restore()
-				want := []string{"OA007 result2 / argument w: result2 shares StorageImpl with argument w"}
+				want := []string{"OA007 result2 / argument w: result2 shares memory with argument w"}
 				if m > 0 {
-					last := fmt.Sprintf("result1[%d] / argument ys[%d]: result1[%d] shares StorageImpl with argument ys[%d]", m-1, m-1, m-1, m-1)
+					last := fmt.Sprintf("result1[%d] / argument ys[%d]: result1[%d] shares memory with argument ys[%d]", m-1, m-1, m-1, m-1)
 					want = []string{"OA007 " + last, want[0]}
 				}
 				if diff := cmp.Diff(want, linesOf(c)); diff != "" {
@@ -663,7 +663,7 @@ func TestEmptyListBeforeOthers(t *testing.T) {
 	call.Begin(opOf("f(Tensor[] xs, Tensor a, Tensor b, Tensor c, Tensor w) -> Tensor"))
 	call.Before(args)
 	call.After(args, func() { call.Observe(w.view()) })
-	want := []string{"OA007 result / argument w: result shares StorageImpl with argument w"}
+	want := []string{"OA007 result / argument w: result shares memory with argument w"}
 	if diff := cmp.Diff(want, linesOf(c)); diff != "" {
 		t.Error(diff)
 	}

@@ -15,7 +15,6 @@ type checkRow struct {
 	promise Promise
 	rule    string
 	breaks  string
-	plain   string // breaks in a library without autograd, functionalization and compilers; "": the same
 	level   Level
 	about   About
 

@@ -16,7 +16,6 @@ var _ = add(checkRow{
 	promise: Fresh,
 	rule:    "a return without (a!) is a new TensorImpl that nothing else references",
 	breaks:  "other holders of it see, or make, changes that autograd does not record",
-	plain:   "other holders of it see, or make, unexpected changes",
 	level:   Identity,
 	about:   Return,
 	plans:   func(_ *Op, on, _ *Subject) bool { return !on.Write },

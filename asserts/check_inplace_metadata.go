@@ -17,7 +17,6 @@ var _ = add(checkRow{
 	promise: Writes,
 	rule:    "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions; an out argument that keeps its sizes keeps its strides, offset and dtype",
 	breaks:  "autograd, functionalization and compilers use the argument's old shape; views of it no longer fit",
-	plain:   "callers use the argument's old shape; views of it no longer fit",
 	level:   Content,
 	about:   Argument,
 	plans:   func(op *Op, on, _ *Subject) bool { return on.Write && !op.reshapes() },

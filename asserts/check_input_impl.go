@@ -15,7 +15,6 @@ var _ = add(checkRow{
 	promise: Objects,
 	rule:    "an argument's TensorImpl is the same object after the call",
 	breaks:  "callers and autograd use a tensor that the op has replaced",
-	plain:   "callers use a tensor that the op has replaced",
 	level:   Identity,
 	about:   Argument,
 	plans:   func(*Op, *Subject, *Subject) bool { return true },

@@ -149,9 +149,6 @@ func (j *judge) keeps(in *input) string {
 	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs, func(out *output) bool { return graded(out.Content) }):
 		return "autograd may keep it"
 	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out *output) bool { return b.Storage != 0 && out.Storage == b.Storage && out.Impl != b.Impl }):
-		if j.seen.Plain {
-			return "a view of it is returned, and may hold it"
-		}
 		return "autograd keeps the base of a view"
 	case slices.ContainsFunc(j.outputs, func(out *output) bool { return overlaps(&out.Observation, a) }):
 		return "a return lies in its memory, and may hold it"

@@ -3,6 +3,7 @@ package asserts
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/opassert/opassert/internal/usual"
 )
@@ -16,15 +17,17 @@ var _ = add(checkRow{
 	promise: Objects,
 	rule:    "a return marked (a!) is the very TensorImpl of the argument marked (a!)",
 	breaks:  "autograd attaches the history of the write to a tensor that was not written",
-	plain:   "callers use a tensor that is not the one that was written",
 	level:   Identity,
 	about:   Return | AgainstArgument,
 	plans:   func(op *Op, on, against *Subject) bool { return on.Write && op.owner(on) == against },
 	judges:  (*judge).writtenReturns,
 	usual:   usual.IsArgument,
 	fixes: func(op *Op, v *Violation) string {
-		return fmt.Sprintf("return %s itself; or drop the alias set: %s",
-			v.Against.Name, annotate(v.Subject, op.at(v.Subject).spell(nil, false)))
+		fix := "return " + v.Against.Name + " itself"
+		if name, _, _ := strings.Cut(op.Name, "."); strings.HasSuffix(name, "_") || op.at(v.Against).Out {
+			return fix // such an op returns what it writes
+		}
+		return fix + "; or drop the alias set: " + annotate(v.Subject, op.at(v.Subject).spell(nil, false))
 	},
 	inPython: "return the argument itself, as torch.utils._python_dispatch.return_and_correct_aliasing does: return return_and_correct_aliasing(func, args, kwargs, out)",
 	skips:    reliable,

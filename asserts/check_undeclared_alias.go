@@ -17,7 +17,6 @@ var _ = add(checkRow{
 	promise: Aliases,
 	rule:    "a return shares nothing with an argument unless the schema declares a common alias set for them",
 	breaks:  "an in-place write to one silently changes the other; compilers assume that they are independent",
-	plain:   "an in-place write to one silently changes the other",
 	level:   Identity,
 	about:   Return | AgainstArgument,
 	// A written return is its argument.

@@ -18,7 +18,6 @@ var _ = add(checkRow{
 	promise: Writes,
 	rule:    "an argument without (a!) keeps its bytes, its metadata and its version",
 	breaks:  "functionalization and compilers may drop or reorder this write; autograd may have saved the old value",
-	plain:   "callers use values derived from the old ones",
 	level:   Content,
 	about:   Argument,
 	plans:   func(_ *Op, on, _ *Subject) bool { return !on.Write },

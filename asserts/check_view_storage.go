@@ -17,7 +17,6 @@ var _ = add(checkRow{
 	promise: Aliases,
 	rule:    "a return that is a view shares its base's StorageImpl",
 	breaks:  "writes through the view do not change its base, nor the other way round: silently wrong values and gradients",
-	plain:   "writes through the view do not change its base, nor the other way round: silently wrong values",
 	level:   Identity,
 	about:   Return | AgainstArgument,
 	parts:   true,

@@ -1,7 +1,6 @@
 package asserts
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/opassert/opassert/internal/usual"
@@ -28,7 +27,7 @@ func (c Code) Rule() string { return c.check().rule }
 func (c Code) Breaks() string { return c.check().breaks }
 
 // BreaksPlain returns the same for a library without autograd, functionalization and compilers: see [Seen].
-func (c Code) BreaksPlain() string { return cmp.Or(c.check().plain, c.check().breaks) }
+func (c Code) BreaksPlain() string { return goWords.Replace(c.check().breaks) }
 
 // Level returns the least level at which the check is judged.
 func (c Code) Level() Level { return c.check().level }

@@ -109,7 +109,7 @@ func TestCallSiteOfADeepStack(t *testing.T) {
 	var fall func(n int)
 	fall = func(n int) {
 		if n == 0 {
-			site = callSite()
+			site, _ = callSite()
 			return
 		}
 		fall(n - 1)

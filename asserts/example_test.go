@@ -48,7 +48,7 @@ func ExampleViolation() {
 	}()
 	binary(newAdd(), aliasing, newTensor(4), newTensor(4))
 	// Output:
-	// OA007 undeclared-alias  aten::add  return 0 "result"
+	// OA007 undeclared-alias  asserts_test.binary  return 0 "result"
 	// clone before returning; or annotate: Tensor other  ->  Tensor(a) other, return Tensor  ->  Tensor(a)
 }
 
@@ -63,7 +63,7 @@ func ExampleCollector() {
 		fmt.Println(f.Count, f.Title())
 	}
 	// Output:
-	// 3 OA007 undeclared-alias  aten::add  return 0 "result"
+	// 3 OA007 undeclared-alias  asserts_test.binaryContext  return 0 "result"
 }
 
 // A mode that keeps results declares it, and the two checks for fresh ones are skipped while it is

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/internal/slicesx"
+	"github.com/opassert/opassert/internal/usual"
 )
 
 // A Verdict is the result of judging one call.
@@ -55,7 +56,9 @@ func (v *Verdict) Unheld(op *Op, seen *Seen) []Skip {
 	}
 	var skips []Skip
 	for code := range (planned &^ said).All() {
-		if row := code.check(); v.Judged[code] == 0 && row.judges != nil && row.judgedOn(seen) {
+		row := code.check()
+		versions := row.usual.Has(usual.Counted) // which a library in Go may not have
+		if v.Judged[code] == 0 && !(versions && seen.Plain) && row.judges != nil && row.judgedOn(seen) {
 			skips = append(skips, Skip{Code: code, Reason: NotThere, Count: 1})
 		}
 	}
@@ -230,7 +233,9 @@ func (j *judge) passesOverContents(code Code, in *input) bool {
 
 func (j *judge) conclude() Verdict {
 	for s, n := range j.skipped {
-		s.Count = n
+		if s.Count = n; j.seen.Plain {
+			s.Reason = goWords.Replace(s.Reason)
+		}
 		j.verdict.Skips = append(j.verdict.Skips, s)
 	}
 	j.verdict.Conclude(j.op)
@@ -258,6 +263,7 @@ func (v *Verdict) Conclude(op *Op) {
 		found.Skipped = v.Skips
 		found.Fix = found.Code.check().fixes(op, found)
 		found.Note = cmp.Or(found.Note, found.Symptom.Note(found.Code), op.note(found))
+		found.inGo()
 	}
 }
 

@@ -41,6 +41,7 @@ func JudgeFaults(op *Op, seen *Seen, faults []Fault) Verdict {
 			if len(f.Frames) > 0 {
 				v.Saw += ", in " + strings.Join(f.Frames, " < ")
 			}
+			v.inGo()
 		}
 	}
 	return j.verdict

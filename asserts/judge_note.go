@@ -1,7 +1,6 @@
 package asserts
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -18,12 +17,11 @@ var debatable = []struct {
 	codes  Codes
 	holds  func(*Violation) bool
 	reason string
-	plain  string // the same in a library without autograd; "" if it has no such violations
 }{
-	{1 << VersionBump, ungradable, "a tensor of this dtype can't require grad, so autograd never compares its version", "versions of tensors of this dtype are seldom compared"},
-	{sharing, members("scales", "zero_points"), "members of a quantizer, which quantized tensors expose and which are not meant to be written", ""},
-	{1 << AutogradKernel, forInference, "an op for inference: no op of its namespace that computes has a kernel for autograd", ""},
-	{sharing, members("sizes", "strides"), "members of a nested tensor, which are exposed and not meant to be written", ""},
+	{1 << VersionBump, ungradable, "a tensor of this dtype can't require grad, so autograd never compares its version"},
+	{sharing, members("scales", "zero_points"), "members of a quantizer, which quantized tensors expose and which are not meant to be written"},
+	{1 << AutogradKernel, forInference, "an op for inference: no op of its namespace that computes has a kernel for autograd"},
+	{sharing, members("sizes", "strides"), "members of a nested tensor, which are exposed and not meant to be written"},
 }
 
 const sharing Codes = 1<<FreshImpl | 1<<FreshStorage | 1<<UndeclaredAlias | 1<<OutputAlias
@@ -40,13 +38,9 @@ func CodesIn(excuses []Excuse) Codes {
 // note returns the reason why a violation is debatable, or "" if it is an error.
 func (op *Op) note(v *Violation) string {
 	for _, d := range debatable {
-		if !d.codes.Has(v.Code) || !d.holds(v) {
-			continue
+		if d.codes.Has(v.Code) && d.holds(v) {
+			return d.reason
 		}
-		if v.Plain {
-			return cmp.Or(d.plain, d.reason)
-		}
-		return d.reason
 	}
 	if i := slices.IndexFunc(op.Notes, func(e Excuse) bool { return e.Code == v.Code }); i >= 0 {
 		return op.Notes[i].Reason

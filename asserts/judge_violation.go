@@ -16,6 +16,7 @@ import (
 type Violation struct {
 	Code    Code
 	Op      string // "aten::add.Tensor"
+	Func    string `json:",omitempty"` // its name in reports, if it is another one: "kernels.Add"
 	Schema  string
 	Subject Place
 	Against Place // the tensor that it is compared or shares with; zero: none
@@ -154,7 +155,7 @@ func (v *Violation) locate(c *Snapshot) {
 
 // Title is the first line of the report. It is the same in every run.
 func (v *Violation) Title() string {
-	title := fmt.Sprintf("%v %s  %s  %s", v.Code, v.Code.Name(), v.Op, v.Subject.title())
+	title := fmt.Sprintf("%v %s  %s  %s", v.Code, v.Code.Name(), v.name(), v.Subject.title())
 	if v.Device != "" {
 		title += "   [" + strings.TrimSuffix(v.Device+", "+v.DType, ", ") + "]"
 	}
@@ -178,12 +179,12 @@ func (v *Violation) WriteReport(w io.Writer) error {
 		}
 	}
 	line("schema", v.Schema)
-	line("rule", v.Code.Rule())
+	line("rule", v.words(v.Code.Rule()))
 	line("saw", v.Saw)
 	if v.Answer != nil {
 		line("answer", "by "+v.Answer.String()+", not by a kernel")
 	}
-	line("breaks", v.breaks())
+	line("breaks", cmp.Or(v.Breaks, v.words(v.Code.Breaks())))
 	line("fix", v.Fix)
 	line("note", v.Note)
 	line("skipped", skipList(v.Skipped))
@@ -200,13 +201,22 @@ func (v *Violation) WriteReport(w io.Writer) error {
 	return err
 }
 
-func (v *Violation) breaks() string {
-	general := v.Code.Breaks()
-	if v.Plain {
-		general = v.Code.BreaksPlain()
+// inGo words a violation by a Go library.
+func (v *Violation) inGo() {
+	for _, text := range []*string{&v.Saw, &v.Fix, &v.Breaks, &v.Note} {
+		*text = v.words(*text)
 	}
-	return cmp.Or(v.Breaks, general)
 }
+
+// words returns a text about a violation in words of the library.
+func (v *Violation) words(text string) string {
+	if v.Plain {
+		return goWords.Replace(text)
+	}
+	return text
+}
+
+func (v *Violation) name() string { return cmp.Or(v.Func, v.Op) }
 
 func skipList(skips []Skip) string {
 	return slicesx.Join(skips, ", ", func(s Skip) string { return fmt.Sprintf("%v (%s, %d)", s.Code, s.Reason, s.Count) })

@@ -196,7 +196,7 @@ func TestT(t *testing.T) {
 	if n := strings.Count("\n"+text, "\nreport_test.go:"); n != 3 || !strings.HasPrefix(text, "report_test.go:") {
 		t.Errorf("%d lines of the test, want two violations and a count\n%s", n, text)
 	}
-	if !strings.Contains(text, "result shares StorageImpl with argument other") || !strings.Contains(text, ": 3 times\n") {
+	if !strings.Contains(text, "result shares memory with argument other") || !strings.Contains(text, ": 3 times\n") {
 		t.Errorf("no evidence, or no count, in\n%s", text)
 	}
 	binary(op, aliasing, newTensor(4), newTensor(4))
@@ -247,7 +247,7 @@ func TestParallelT(t *testing.T) {
 		if name == "none" {
 			want = 0
 		}
-		if n := strings.Count(log.String(), "undeclared-alias  aten::"+name+"  "); n != want || strings.Count(log.String(), "undeclared-alias") != want {
+		if n := strings.Count(log.String(), "{op: "+name+","); n != want || strings.Count(log.String(), "undeclared-alias") != want {
 			t.Errorf("%s: %d violations of its own, want %d, in\n%s", name, n, want, log)
 		}
 	}

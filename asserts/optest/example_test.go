@@ -55,8 +55,8 @@ func ExampleRun() {
 		fmt.Println(line)
 	}
 	// Output:
-	// OA007 undeclared-alias  aten::clone  return 0 "result"
-	//   saw     result shares StorageImpl with argument self
+	// OA007 undeclared-alias  optest_test.Clone  return 0 "result"
+	//   saw     result shares memory with argument self
 }
 
 // reported runs a test and returns those parts of its output that are the same on every machine.

@@ -40,7 +40,7 @@ func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error)
 	}
 	lib.Make = func(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
 		if f != engine.Strided {
-			return nil, &engine.Unsupported{What: f.String() + " tensors"}
+			return nil, &engine.Unsupported{What: "tensors of other layouts"}
 		}
 		t, err := newTensor(d)
 		if errors.Is(err, maker.ErrUnsupported) {

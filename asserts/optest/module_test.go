@@ -23,7 +23,7 @@ var modules = map[string]struct {
 	"gonum":   {[]string{"aten::neg_", "aten::relu"}, []string{"OA007", "OA009", "OA015"}, []string{"dtype float32", "tensors of 1 dimensions"}},
 	"spago":   {[]string{"aten::ravel"}, []string{"OA007", "OA009"}, []string{"dtype float64", "tensors of 1 dimensions"}},
 	"arrow": {[]string{"aten::abs", "aten::nan_to_num", "aten::neg", "aten::reciprocal"}, []string{"OA002", "OA007", "OA009", "OA016"},
-		[]string{"it was released once too often, use_count 1 -> 0", "use_count 1 -> 2", "self.parts.validity", "dtype float32"}},
+		[]string{"it was released once too often, number of references 1 -> 0", "number of references 1 -> 2", "self.parts.validity", "dtype float32"}},
 }
 
 var (
@@ -50,7 +50,7 @@ func TestModules(t *testing.T) {
 			if got := found(codes, out); !slices.Equal(got, want.codes) {
 				t.Errorf("reported %v, want %v\n%s", got, want.codes, out)
 			}
-			for _, what := range append(want.unread, "repro   go test -tags opassert -run '^TestOps$/^"+want.failed[0]+"$'", "call    "+want.failed[0]+"(self=") {
+			for _, what := range append(want.unread, "repro   go test -tags opassert -run '^TestOps$/^"+want.failed[0]+"$'", "call    "+strings.TrimPrefix(want.failed[0], "aten::")+"(self=") {
 				if !strings.Contains(out, what) {
 					t.Errorf("%q is not in\n%s", what, out)
 				}

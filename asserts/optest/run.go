@@ -63,14 +63,14 @@ func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(maker.S
 func logResult(t testing.TB, r *report.OpResult) {
 	t.Helper()
 	for _, f := range r.Findings {
-		f.Violation.Repro = repro(t)
-		t.Errorf("%v\n  call    %s", f.Violation, f.Call)
+		f.Violation.Repro, f.Violation.Func = repro(t), r.Name()
+		t.Errorf("%v\n  call    %s", f.Violation, strings.TrimPrefix(f.Call, "aten::"))
 	}
 	switch {
 	case r.Missing != "":
-		t.Errorf("%s: %s", r.Op, r.Missing)
+		t.Errorf("%s: %s", r.Name(), r.Missing)
 	case r.Ran == 0:
-		t.Errorf("%s accepted none of %d cases, so nothing was checked; maker.Skip leaves it out\n  the last error: %s", r.Op, r.Cases, r.Error)
+		t.Errorf("%s accepted none of %d cases, so nothing was checked; maker.Skip leaves it out\n  the last error: %s", r.Name(), r.Cases, r.Error)
 	}
 }
 

@@ -87,9 +87,9 @@ func (r *Report) Empty() string {
 		}
 	}
 	if len(r.Ops) == 1 {
-		return r.Ops[0].Op + " never ran: " + r.Ops[0].Reason()
+		return r.Ops[0].Name() + " never ran: " + r.Ops[0].Reason()
 	}
-	return fmt.Sprintf("none of %d ops ran; the first is %s: %s", len(r.Ops), r.Ops[0].Op, r.Ops[0].Reason())
+	return fmt.Sprintf("none of %d ops ran; the first is %s: %s", len(r.Ops), r.Ops[0].Name(), r.Ops[0].Reason())
 }
 
 // Results returns the report in the form for every writer: findings and crashes; ops that never
@@ -169,13 +169,14 @@ func (r *Report) violation(op *OpResult, f *Finding) *asserts.Violation {
 	v := *f.Violation
 	v.Site = cmp.Or(v.Site, op.Site)
 	if v.Repro != "" {
-		v.Repro = r.Command + " " + v.Repro
+		v.Repro = op.own(r.Command + " " + v.Repro)
 	}
+	v.Func = op.Name()
 	return &v
 }
 
 func (r *Report) repro(op *OpResult, c Crash) string {
-	return fmt.Sprintf("%s -op %s -case %d", r.Command, op.Op, c.Case) + SeedFlag(r.Seed)
+	return op.own(fmt.Sprintf("%s -op %s -case %d", r.Command, op.Op, c.Case)) + SeedFlag(r.Seed)
 }
 
 // SeedFlag returns the flag with which a command makes the same cases.
@@ -210,7 +211,7 @@ func asCase(op, recipe string) string {
 // CrashText returns the report of one crash.
 func (r *Report) CrashText(op *OpResult, c Crash) string {
 	var b strings.Builder
-	printable.Printf(&b, "crash  %s  %s in case %d", op.Op, c.Cause, c.Case)
+	printable.Printf(&b, "crash  %s  %s in case %d", op.Name(), c.Cause, c.Case)
 	if c.Device != "" {
 		printable.Printf(&b, "  [%s]", c.Device)
 	}
@@ -234,7 +235,7 @@ func (r *Report) CrashText(op *OpResult, c Crash) string {
 	}
 	line("site", op.Site.String())
 	line("waive", fmt.Sprintf("{op: %s, crash: %s, reason: ...}", printable.YAML(strings.TrimPrefix(op.Op, "aten::")), printable.YAML(c.Cause)))
-	return b.String()
+	return op.own(b.String())
 }
 
 // sameCrash returns the other ops that crash in the same function.
@@ -243,7 +244,7 @@ func (r *Report) sameCrash(op *OpResult, c Crash) []string {
 	for _, other := range r.Ops {
 		same := func(d Crash) bool { return d.Counts() && len(d.Frames) > 0 && d.Frames[0] == c.Frames[0] }
 		if other != op && len(c.Frames) > 0 && slices.ContainsFunc(other.Crashes, same) {
-			ops = append(ops, other.Op)
+			ops = append(ops, other.Name())
 		}
 	}
 	return ops
@@ -284,7 +285,10 @@ func (r *Report) runCount() RunCount {
 }
 
 func (r RunCount) lines() []string {
-	all := []string{fmt.Sprintf("%d of %d ran; of those with a kernel below autograd %d of the %d that can run here", r.Reached, r.Ops, r.BelowRun, r.Below)}
+	all := []string{fmt.Sprintf("%d of %d ran", r.Reached, r.Ops)}
+	if r.BelowRun < r.Reached || r.Below < r.Ops {
+		all[0] += fmt.Sprintf("; of those with a kernel below autograd %d of the %d that can run here", r.BelowRun, r.Below)
+	}
 	for _, why := range slices.Sorted(maps.Keys(r.Cannot)) {
 		all = append(all, fmt.Sprintf("%d with a kernel below autograd cannot run here: %s", r.Cannot[why], why))
 	}
@@ -419,7 +423,7 @@ func (r *OpResult) writeClasses(t *textWriter) {
 		of   Classes
 	}{{"tried", r.Tried}, {"refused", r.Refused}} {
 		for _, arg := range slices.Sorted(maps.Keys(list.of)) {
-			t.line("  %-7s %s %s: %s", list.verb, r.Op, arg, strings.Join(list.of[arg], ", "))
+			t.line("  %-7s %s %s: %s", list.verb, r.Name(), arg, strings.Join(list.of[arg], ", "))
 		}
 	}
 }

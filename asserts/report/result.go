@@ -2,6 +2,7 @@ package report
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +47,25 @@ type OpResult struct {
 	// the op was left before its last case.
 	Unfinished map[string]int `json:"unfinished,omitempty"`
 	Left       string         `json:"left,omitempty"`
+}
+
+// Name returns the op's name as a person reads it: of a kernel in Go its own, if the schema has no namespace.
+func (r *OpResult) Name() string {
+	if f := r.Site.Func; f != "" && strings.Contains(r.Op, aten) {
+		return path.Base(f)
+	}
+	return r.Op
+}
+
+// aten is the namespace of ops without one, which flags and files need not name.
+const aten = "aten::"
+
+// own returns a command or a call of the op, without that namespace for a kernel in Go.
+func (r *OpResult) own(text string) string {
+	if r.Site.Func != "" {
+		text = strings.NewReplacer("-op "+aten, "-op ", "  "+aten, "  ", `["`+aten, `["`).Replace(text)
+	}
+	return text
 }
 
 // Classes are value classes by argument: "const:NaN" of "self". Those of "tensors" are about all

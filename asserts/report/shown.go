@@ -135,7 +135,7 @@ func (r *Report) show(op *OpResult, f *Finding) *Shown {
 		call += " on " + on
 	}
 	s := Show(v, call, [2]string{"at", at}, [2]string{"program", f.Program.Outcome()})
-	s.Facts += "\n" + f.text(op.Op)
+	s.Facts += "\n" + op.own(f.text(op.Op))
 	return s
 }
 
@@ -184,12 +184,12 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 	for _, f := range op.Findings {
 		v := r.violation(op, f)
 		result := v.Result()
-		result.Report += "\n" + f.text(op.Op)
+		result.Report += "\n" + op.own(f.text(op.Op))
 		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.On(), f.Times
 		result.Program, result.Call = f.Program.path(), f.call()
 		shown := r.show(op, f)
 		shown.add([2]string{"again", v.Repro})
-		result.Text = printable.Line(result.Text) + "\n" + shown.Text(op.Op, cmp.Or(v.Site, op.Site).String())
+		result.Text = printable.Line(result.Text) + "\n" + shown.Text(op.Name(), cmp.Or(v.Site, op.Site).String())
 		if f.Known {
 			result.Status = asserts.Known
 		}
@@ -198,7 +198,7 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 	for _, c := range op.Crashes {
 		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: string(c.Device),
 			Reason: c.Cause, Report: r.CrashText(op, c), Program: c.Program.path(), Saw: c.Said, Call: c.Call,
-			Text: "crash " + op.Op + ": " + c.Cause + "\n" + r.showCrash(op, c).Text(op.Op, op.Site.String())}
+			Text: "crash " + op.Name() + ": " + c.Cause + "\n" + r.showCrash(op, c).Text(op.Name(), op.Site.String())}
 		switch {
 		case c.Known:
 			result.Status = asserts.Known

@@ -28,7 +28,7 @@ func (r *Report) blocks() (all []*block, shared []*Shown) {
 		if s.Level == "error" {
 			return ""
 		}
-		return strings.ReplaceAll(s.Code+s.Says+s.line("fix"), op.Op, "OP")
+		return strings.ReplaceAll(s.Code+s.Says+s.line("fix"), op.Name(), "OP")
 	}
 	for _, op := range r.Ops {
 		b := &block{op: op, found: r.shown(op)}
@@ -41,8 +41,8 @@ func (r *Report) blocks() (all []*block, shared []*Shown) {
 			if first[k] == nil {
 				first[k], order = s, append(order, k)
 			}
-			if !slices.Contains(ops[k], op.Op) {
-				ops[k] = append(ops[k], op.Op)
+			if !slices.Contains(ops[k], op.Name()) {
+				ops[k] = append(ops[k], op.Name())
 			}
 		}
 		all = append(all, b)
@@ -85,7 +85,7 @@ func (r *Report) WriteText(w io.Writer, form Form) error {
 	blocks, shared := r.blocks()
 	if form != Quiet {
 		for _, b := range blocks {
-			t.line("%s", strings.TrimRight(b.op.Op+"   "+b.op.Site.String(), " "))
+			t.line("%s", strings.TrimRight(b.op.Name()+"   "+b.op.Site.String(), " "))
 			t.shown(b.found, form)
 		}
 		if len(shared) > 0 {
@@ -119,7 +119,7 @@ func (r *Report) writeUncounted(t *textWriter) {
 		}
 		for _, c := range op.Crashes {
 			if !c.Counts() && !c.Known {
-				t.line("not counted  %s  %s in case %d, %s", op.Op, c.Cause, c.Case, c.excuse())
+				t.line("not counted  %s  %s in case %d, %s", op.Name(), c.Cause, c.Case, c.excuse())
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func (r *Report) writeEnding(t *textWriter, form Form, blocks []*block) {
 	}
 	never := r.neverRan()
 	if len(never) == 1 && r.Command != "" && len(r.Unreached()) == 1 {
-		never[0] += fmt.Sprintf("; %s -op %s -explain", r.Command, r.Unreached()[0])
+		never[0] += r.Ops[0].own(fmt.Sprintf("; %s -op %s -explain", r.Command, r.Unreached()[0]))
 	}
 	end("never ran", never)
 	end("not loaded", r.Left)
@@ -238,7 +238,7 @@ func (r *Report) neverRan() (all []string) {
 		if reasons[reason] == nil {
 			order = append(order, reason)
 		}
-		reasons[reason] = append(reasons[reason], op.Op)
+		reasons[reason] = append(reasons[reason], op.Name())
 	}
 	for _, reason := range order {
 		all = append(all, fmt.Sprintf("%s: %s", few(reasons[reason], 4, ", "), reason))

@@ -154,3 +154,28 @@ func TestNotJudged(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A kernel in Go has its function's name where the schema has no namespace, and commands need none.
+func TestNamesOfGoKernels(t *testing.T) {
+	for op, want := range map[string]string{"aten::abs": "kernels.Abs", "my::abs": "my::abs", "lib.ops.aten::abs": "kernels.Abs"} {
+		r := ran(op)
+		r.Op, r.Site = op, asserts.Site{File: "k.go", Line: 3, Func: "example.com/lib/kernels.Abs"}
+		f := on(r, finds(asserts.FreshImpl, 0, "result", "it is kept"), engine.CPU)
+		f.Violation.Op = op
+		f.Call, f.Recipe, f.Violation.Repro = op+"(x)", "{x: t[2]}", "-op "+op+" -case 0"
+		r.Crashes = []Crash{{Cause: "SIGSEGV", Alone: true, Call: op + "(x)"}}
+		never := &OpResult{Op: op, Site: r.Site}
+		all := &Report{Command: "opassert check", Ops: []*OpResult{r, never}}
+		var b bytes.Buffer
+		must.Do(t, all.WriteText(&b, Verbose))
+		for _, result := range all.Results()[:2] {
+			b.WriteString(result.Text + result.Report)
+		}
+		b.WriteString((&Report{Ops: []*OpResult{never}}).Empty() + (&Report{Ops: []*OpResult{never, never}}).Empty())
+		text := b.String()
+		own := op == "lib.ops.aten::abs" // packages of one module share it
+		if !strings.HasPrefix(text, want+"   k.go:3\n") || strings.Contains(text, "aten") != own || strings.Count(text, want) < 9 {
+			t.Errorf("%s is %s:\n%s", op, want, text)
+		}
+	}
+}
