@@ -40,7 +40,11 @@ func (r *reader) derive(entries []*entry) []*Op {
 		if g.base(rev) == nil || !g.derives(rev) {
 			continue
 		}
-		for _, v := range r.variantsOf(g, rev) {
+		variants := g.missing(rev)
+		if g.compared(variants) {
+			variants = r.useListed(g, g.base(rev), variants)
+		}
+		for _, v := range variants {
 			op := r.derivedOp(g.base(rev), v, rev)
 			if op == nil {
 				continue
@@ -146,7 +150,6 @@ func (n Name) saysOut() bool { return strings.Contains(n.String(), "out") }
 // Source: torchgen/model.py, NativeFunctionsGroup.__post_init__.
 func (g *group) compared(derived []Function) bool { return len(derived) > 0 || g.members[Out] != nil }
 
-// A listedName is a name in an autogen list.
 type listedName struct {
 	name Name
 	by   *entry
@@ -160,15 +163,6 @@ func (g *group) listed() []listedName {
 		}
 	}
 	return list
-}
-
-// variantsOf returns the variants that torchgen adds, named as in the file.
-func (r *reader) variantsOf(g *group, rev *revision) []Function {
-	variants := g.missing(rev)
-	if g.compared(variants) {
-		variants = r.useListed(g, g.base(rev), variants)
-	}
-	return variants
 }
 
 // useListed replaces the variants by those that autogen lists, if it lists others. torchgen demands

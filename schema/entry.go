@@ -42,7 +42,6 @@ type entry struct {
 	list     string     // of a backend's file, that has it
 }
 
-// A reader turns a file into entries.
 type reader struct {
 	*yamlfile.File
 	config   Config
@@ -153,7 +152,6 @@ func (r *reader) function(e *entry, n *yaml.Node, without string) *Op {
 	return parseText(n.Value, native, r.Inside(n), &r.Errs, r.warnAt)
 }
 
-// flag reads a boolean key.
 func (r *reader) flag(e *entry, key string) bool {
 	n := e.values[key]
 	if n == nil {

@@ -73,7 +73,6 @@ func namesOp(n *yaml.Node) bool {
 	return yamlfile.IsText(n) && n.Value != "" && !strings.ContainsAny(n.Value, "( ")
 }
 
-// backend reads a backend's file.
 func (r *reader) backend(doc *yaml.Node) []*entry {
 	keys := slices.Concat(backendSettings, backendLists, []string{nonNativeKey})
 	values, unknown, _ := r.Fields(doc, "a backend's file", keys)
@@ -149,7 +148,6 @@ func (r *reader) backendItem(n *yaml.Node) *entry {
 	return r.foreignEntry(n)
 }
 
-// foreignEntry reads an entry with keys.
 func (r *reader) foreignEntry(n *yaml.Node) *entry {
 	values, ok := r.fields(n, foreignKeys)
 	if !ok {
@@ -172,7 +170,6 @@ func (r *reader) foreignEntry(n *yaml.Node) *entry {
 	return r.foreignOp(e, text)
 }
 
-// foreignOp reads a schema.
 func (r *reader) foreignOp(e *entry, text *yaml.Node) *entry {
 	e.op = r.function(e, text, "neither op nor func")
 	if e.op == nil {

@@ -142,7 +142,6 @@ func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 
 func isAlphanumeric(c byte) bool { return isLetter(c) || isDigit(c) }
 
-// identifier reads a C identifier.
 func (p *parser) identifier(what string) string {
 	p.skipSpace()
 	if p.off < len(p.text) && isDigit(p.text[p.off]) {

@@ -11,7 +11,6 @@ import (
 // A TagSet holds the tags that a tags.yaml file declares. A nil TagSet accepts any tag.
 type TagSet struct{ names []string }
 
-// has reports whether the tag is declared.
 func (t *TagSet) has(tag string) bool { return t == nil || slices.Contains(t.names, tag) }
 
 // ParseTags reads the bytes of a tags.yaml file, a list of entries with the

@@ -89,7 +89,6 @@ func (p *parser) primary(nesting int) Type {
 	return Type{Name: name}
 }
 
-// typeName parses a dotted name.
 func (p *parser) typeName() string {
 	start := p.off
 	p.identifier("a type")

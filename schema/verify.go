@@ -206,7 +206,7 @@ func (v *verifier) returns() {
 			}
 			continue
 		}
-		i := v.indexOf(r.Alias)
+		i := slices.IndexFunc(v.Args, func(a Argument) bool { return sameAlias(a.Alias, r.Alias) })
 		switch {
 		case i < 0:
 			v.report(r.Pos, "no argument has the annotation (%s) of this return", r.Alias)
@@ -214,11 +214,6 @@ func (v *verifier) returns() {
 			v.report(r.Pos, "only self and out arguments can be returned: make %s keyword-only, or don't return it", v.Args[i].Name)
 		}
 	}
-}
-
-// indexOf returns the position of the first argument with the annotation, or -1.
-func (f *Function) indexOf(alias *Alias) int {
-	return slices.IndexFunc(f.Args, func(a Argument) bool { return sameAlias(a.Alias, alias) })
 }
 
 func (r Return) writes() bool { return r.Alias != nil && r.Alias.Write }

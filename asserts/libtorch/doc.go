@@ -21,7 +21,7 @@
 // level it allocates nothing in Go with a reused [Outcome]. Counts are exact: a fresh result has 1 and 1.
 //
 // Functions that opassert gen -engine libtorch writes wrap [Invoke], which judges the call in the debug build.
-// [LoadLibrary] loads the operators of a shared library, [Ops] lists all operators, [Dump] writes their schemas.
+// [LoadLibrary] loads the operators of a shared library, [Ops] lists all operators.
 //
 // # Handles
 //

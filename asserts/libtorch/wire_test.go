@@ -3,9 +3,6 @@ package libtorch
 import (
 	"errors"
 	"fmt"
-	"go/scanner"
-	"go/token"
-	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -485,59 +482,6 @@ func TestWireDevices(t *testing.T) {
 	}
 }
 
-func TestWireDump(t *testing.T) {
-	d := &dump{head: "# head\n"}
-	for _, op := range []Op{
-		{Name: "aten::_foreach_f.x", Schema: "_foreach_f.x() -> ()", Kernels: []string{"CPU", "AutogradCPU", "CompositeImplicitAutograd"}, Composite: true, Tags: []string{"core"}},
-		{Name: "my::g", Schema: "my::g(str s=': ') -> ()"},
-		{Name: "my::h", Schema: "my::h() -> () # it's", Kernels: []string{"CPU", "Meta"}},
-		{Name: "my::i", Schema: "my::i() -> ()", Kernels: []string{"CompositeImplicitAutograd"}, Composite: true},
-		{Name: "my::j", Schema: "my::j() -> ()", Kernels: []string{"CompositeExplicitAutograd", "CompositeImplicitAutograd", "XPU"}, Composite: true},
-	} {
-		d.entries = append(d.entries, entry{text: op.yaml()})
-	}
-	const want = `# head
-
-- func: _foreach_f.x() -> ()
-  device_check: NoCheck
-  dispatch:
-    CPU: _foreach_f_x
-    CompositeImplicitAutograd: _foreach_f_x
-  tags: [core]
-
-- func: 'my::g(str s='': '') -> ()'
-  dispatch:
-    CUDA: g
-
-- func: 'my::h() -> () # it''s'
-  dispatch:
-    CPU: h
-    Meta: h
-
-- func: my::i() -> ()
-
-- func: my::j() -> ()
-  dispatch:
-    XPU: j
-    CompositeImplicitAutograd: j
-`
-	if diff := cmp.Diff(want, string(d.file())); diff != "" {
-		t.Fatal(diff)
-	}
-	at := func(line int) scanner.ErrorList {
-		return scanner.ErrorList{{Pos: token.Position{Line: line}, Msg: "not\n so"}}
-	}
-	if d.leaveOut(at(2)) || d.leaveOut(at(9)) || !d.leaveOut(at(11)) || d.leaveOut(at(11)) {
-		t.Error("the entry of a line is another")
-	}
-	if text := string(d.file()); !strings.Contains(text, "\n# left out: not so\n# - func: 'my::g(str s='': '') -> ()'\n#   dispatch:\n#     CUDA: g\n\n- func: 'my::h") {
-		t.Error(text)
-	}
-	if !d.leaveOut(at(20)) || d.entries[4].reason != "" || d.entries[3].reason == "" {
-		t.Errorf("the entry before the last is not left out: %s", d.file())
-	}
-}
-
 func TestWireSpecs(t *testing.T) {
 	for _, tt := range []struct {
 		spec Spec
@@ -676,48 +620,6 @@ func TestWireHarmlessParts(t *testing.T) {
 	} {
 		if got := HarmlessParts(op, &asserts.Violation{Code: tt.code, Subject: tt.on, Against: tt.against}); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%v of %+v and %+v: %q, want %q", tt.code, tt.on, tt.against, got, tt.want)
-		}
-	}
-}
-
-// A dump has the operators of a namespace, without those that are not read back.
-func TestWireWriteDump(t *testing.T) {
-	var unsupported, broken error
-	version := func() (string, error) { return "2.15.0", unsupported }
-	ops := func() ([]*Op, error) {
-		return []*Op{{Name: "my::f", Namespace: "my", Schema: "my::f() -> ()", Kernels: []string{"CPU"}}, {Name: "aten::g", Namespace: "aten", Schema: "g() -> ()", Kernels: []string{"CPU"}}}, broken
-	}
-	read := func([]byte) error { return nil }
-	odd := errors.New("odd")
-	line := func(line int) error { return scanner.ErrorList{{Pos: token.Position{Line: line}, Msg: "bad"}} }
-	const head, f, g = "# The operators of libtorch 2.15.0, written by opassert dump.\n", "\n- func: my::f() -> ()\n  dispatch:\n    CPU: f\n", "\n- func: g() -> ()\n  dispatch:\n    CPU: g\n"
-	for _, tt := range []struct {
-		name, namespace string
-		parse           func([]byte) error
-		want, err       string
-	}{
-		{"all", "", read, head + f + g, "<nil>"},
-		{"one namespace", "my", read, head + f, "<nil>"},
-		{"none", "your", read, "", `libtorch has no operator in the namespace "your"`},
-		{"not read", "", func([]byte) error { return odd }, "", "read the dump back: odd"},
-		{"not read in no entry", "", func([]byte) error { return line(1) }, "", "read the dump back: 1: bad"},
-		{"one not read", "", func(file []byte) error {
-			if strings.Contains(string(file), "left out") {
-				return nil
-			}
-			return line(7)
-		}, head + f + "\n# left out: bad\n# - func: g() -> ()\n#   dispatch:\n#     CPU: g\n", "<nil>"},
-	} {
-		var b strings.Builder
-		err := writeDump(&b, tt.namespace, tt.parse, version, ops)
-		if b.String() != tt.want || fmt.Sprint(err) != tt.err {
-			t.Errorf("%s: %q, %v, want %q, %s", tt.name, b.String(), err, tt.want, tt.err)
-		}
-	}
-	for _, err := range []*error{&broken, &unsupported} {
-		*err = odd
-		if got := writeDump(io.Discard, "", read, version, ops); got != odd {
-			t.Errorf("without a library: %v", got)
 		}
 	}
 }

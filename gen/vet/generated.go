@@ -77,7 +77,6 @@ func isAsserts(t types.Type, name string) bool {
 	return ok && named.Obj().Name() == name && named.Obj().Pkg().Path() == "github.com/opassert/opassert/asserts"
 }
 
-// checkSchema reports ops whose schema has changed.
 func checkSchema(pass *analysis.Pass, file *ast.File, tables map[string]*table) {
 	changed := gen.ChangedSince(pass.Fset.Position(file.Package).Filename)
 	for _, t := range tables {

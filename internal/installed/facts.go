@@ -55,7 +55,6 @@ func (t *Torch) packageVersion(include string) string {
 	return "of unknown version"
 }
 
-// debianVersion returns the version of the package libtorch-dev.
 func debianVersion(status string) string {
 	text, err := os.ReadFile(status)
 	if err != nil {

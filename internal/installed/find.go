@@ -62,9 +62,7 @@ func FindSchemas(dir string) (string, *Torch, error) {
 }
 
 // System lists the prefixes of the system's PyTorch.
-var System = systemPrefixes
-
-var systemPrefixes = []string{"/usr/local", "/usr", "/opt/libtorch", "/opt/homebrew/opt/pytorch", "/opt/homebrew"}
+var System = []string{"/usr/local", "/usr", "/opt/libtorch", "/opt/homebrew/opt/pytorch", "/opt/homebrew"}
 
 // search returns every PyTorch once, in the order of [Find].
 func search(dir string, libs []string) ([]*Torch, error) {
@@ -98,7 +96,7 @@ func search(dir string, libs []string) ([]*Torch, error) {
 		}
 	}
 	if python := onPath(); python != "" && !active[filepath.Dir(python)] {
-		if pkg := ask(python); pkg != "" {
+		if pkg := ImportedBy(python); pkg != "" {
 			s.addFolder(pkg, filepath.Base(python))
 		}
 	}
@@ -196,8 +194,8 @@ if spec and spec.origin: print("torch in", spec.submodule_search_locations[0])
 
 var asked sync.Map // outputs, by Python and program
 
-// ask returns the folder of a Python's torch, or "".
-func ask(python string) string { return append(answers(python, locate, "torch in "), "")[0] }
+// ImportedBy returns the folder of the torch that a Python imports, or "".
+func ImportedBy(python string) string { return append(answers(python, locate, "torch in "), "")[0] }
 
 // answers runs a Python program, once, and returns the lines that start with a prefix.
 func answers(python, program, prefix string) []string {

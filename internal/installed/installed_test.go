@@ -211,7 +211,7 @@ func (m *maker) python(name, torch string) string {
 func TestFind(t *testing.T) {
 	m := newMaker(t)
 	System = []string{m.path("system")}
-	defer func() { System = systemPrefixes }()
+	defer func(was []string) { System = was }(System)
 	m.wheel("named/torch", "2.1.0")
 	m.wheel("venv/lib/python3.12/site-packages/torch", "2.2.0")
 	m.wheel("conda/lib/python3.12/site-packages/torch", "2.3.0")
@@ -329,7 +329,7 @@ func TestFindPython(t *testing.T) {
 func TestFindSchemas(t *testing.T) {
 	m := newMaker(t)
 	System = nil
-	defer func() { System = systemPrefixes }()
+	defer func(was []string) { System = was }(System)
 	const file = "torchgen/packaged/ATen/native/native_functions.yaml"
 	m.wheel("old/lib/python3.8/site-packages/torch", "1.10.0")
 	m.wheel("new/torch", "2.4.0")

@@ -31,7 +31,7 @@ func FindPython(name string) (*Python, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	folder := ask(path)
+	folder := ImportedBy(path)
 	if folder == "" {
 		return nil, fmt.Errorf("%s can't import torch: install PyTorch there, or name another Python with -python", path)
 	}
@@ -46,28 +46,19 @@ func FindPython(name string) (*Python, error) {
 	return &Python{path, torch}, torch.Usable()
 }
 
-// ImportedBy returns the folder of the torch that a Python imports, or "".
-func ImportedBy(python string) string {
-	if python == "" {
-		return ""
-	}
-	return ask(python)
-}
-
 // Python returns the interpreter that imports the PyTorch, or "".
 func (t *Torch) Python() string {
 	if t.python != "" || t.Package == "" {
 		return t.python
 	}
 	for _, python := range []string{filepath.Join(prefixOf(t.Package), "bin", "python3"), onPath()} {
-		if python != "" && exists(python) && sameFile(ask(python), t.Package) {
+		if python != "" && exists(python) && sameFile(ImportedBy(python), t.Package) {
 			return python
 		}
 	}
 	return ""
 }
 
-// sameFile reports whether two paths are the same file.
 func sameFile(a, b string) bool {
 	first, err := os.Stat(a)
 	second, failed := os.Stat(b)

@@ -98,7 +98,7 @@ func Inspect(dir string) (*Torch, error) {
 	roots = append(roots, packages(dir)...)
 	python := filepath.Join(dir, "bin/python3")
 	if exists(filepath.Join(dir, "pyvenv.cfg")) {
-		roots = append(roots, ask(python))
+		roots = append(roots, ImportedBy(python))
 	}
 	for _, root := range roots {
 		if t := read(root); root != "" && t != nil {

@@ -27,7 +27,7 @@ type Fake struct {
 // A Guard is a condition on symbolic sizes that a fake sets, although it returns the same without
 // it.
 type Guard struct {
-	Arg   int    // position in the schema
+	Arg   int    `json:"argument"` // position in the schema
 	Text  string // "x.shape[0] == 4"
 	At    string // the line that sets it
 	Other string // "x [5]": sizes that do not meet it, for which the fake returns the same

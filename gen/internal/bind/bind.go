@@ -169,7 +169,6 @@ func whole(op *schema.Op) *schema.Op {
 	return &own
 }
 
-// refuseClashes reports two wrappers with the same name.
 func (b *binder) refuseClashes(wrappers []Wrapper) {
 	first := map[string]Wrapper{}
 	for _, w := range wrappers {

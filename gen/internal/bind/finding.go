@@ -25,7 +25,6 @@ func ParseFinding(text string) *FindingKind {
 	return nil
 }
 
-// findingNames returns the codes and names of all kinds.
 func findingNames() (names []string) {
 	for _, f := range Findings {
 		names = append(names, f.Code, f.Name)

@@ -41,7 +41,6 @@ type Allow struct {
 	comment       *ast.Comment
 }
 
-// parseAllow parses a comment that allows a check.
 func parseAllow(c *ast.Comment) (Allow, bool) {
 	rest, ok := strings.CutPrefix(c.Text, allowMark)
 	check, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")

@@ -103,7 +103,7 @@ func (b *binder) wanted(s schema.Type) string {
 // kernelParams returns a kernel's parameters without a first context.
 func kernelParams(k Kernel) []*types.Var {
 	params := slices.Collect(k.Func.Signature().Params().Variables())
-	if len(params) > 0 && isContext(params[0].Type()) {
+	if len(params) > 0 && typeName(params[0].Type()) == "context.Context" {
 		return params[1:]
 	}
 	return params
@@ -117,7 +117,5 @@ func kernelResults(k Kernel) []*types.Var {
 	}
 	return results
 }
-
-func isContext(t types.Type) bool { return typeName(t) == "context.Context" }
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }

@@ -48,7 +48,6 @@ func (pkg *Package) findObserver(p *packages.Package) error {
 	return errs.Err()
 }
 
-// unfitObserver returns the reason why fn can't observe tensors.
 func unfitObserver(fn *types.Func) string {
 	const want = "func(*T, *asserts.Observation, asserts.Level)"
 	sig := fn.Signature()

@@ -54,7 +54,6 @@ func DebugBuild() string {
 	return "-tags=" + strings.Join(append([]string{"opassert"}, goFlags("tags")...), ",")
 }
 
-// goFlags returns the values of a flag in GOFLAGS.
 func goFlags(name string) (values []string) {
 	out, _ := exec.Command("go", "env", "GOFLAGS").Output() // the build reports an error of the go command
 	for word := range strings.FieldsSeq(string(out)) {
@@ -248,7 +247,6 @@ func uses(scope *types.Scope, tensor types.Type) bool {
 	})
 }
 
-// unfitMaker returns the reason why fn can't make tensors.
 func unfitMaker(fn *types.Func) string {
 	sig := fn.Signature()
 	if sig.Recv() != nil || sig.Params().Len() != 1 || typeName(sig.Params().At(0).Type()) != makerPath+".Spec" ||
@@ -258,7 +256,6 @@ func unfitMaker(fn *types.Func) string {
 	return ""
 }
 
-// unfitOptions returns the reason why fn can't return options.
 func unfitOptions(fn *types.Func) string {
 	sig := fn.Signature()
 	if sig.Recv() != nil || sig.Params().Len() != 0 || sig.Results().Len() != 1 ||

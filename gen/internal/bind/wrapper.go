@@ -17,8 +17,13 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	sig := p.kernel.Func.Signature()
 	w := Wrapper{Name: cmp.Or(p.kernel.As, p.kernel.Func.Name()), Kernel: p.kernel, Plan: b.allowing(p, planner).Plan(p.op)}
 	w.OpVar = "op" + w.Name
-	names := b.reserved(w)
-	b.refuseUnexported(p.kernel)
+	// The body refers to these.
+	names := plan.NewNameSet("asserts", "len", "make", "nil", "observe", "observed", "observeList",
+		b.pkg.Name, w.OpVar)
+	if t := unexported(sig); t != nil {
+		b.errorf(p.kernel.Pos, "kernel %s for %s uses %s, which the wrappers' package can't name; "+
+			"declare an exported type for it", p.kernel.Func.Name(), p.kernel.Op, b.typeString(t))
+	}
 
 	vars := given(p.op, p.kernel)
 	received := len(vars) > len(kernelParams(p.kernel))
@@ -153,19 +158,6 @@ func count(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-// reserved seeds a name set with the names that a wrapper's body refers to.
-func (b *binder) reserved(w Wrapper) plan.NameSet {
-	return plan.NewNameSet("asserts", "len", "make", "nil", "observe", "observed", "observeList", b.pkg.Name, w.OpVar)
-}
-
-// refuseUnexported reports types in the signature that another package can't name.
-func (b *binder) refuseUnexported(k Kernel) {
-	if t := unexported(k.Func.Signature()); t != nil {
-		b.errorf(k.Pos, "kernel %s for %s uses %s, which the wrappers' package can't name; declare an exported type for it",
-			k.Func.Name(), k.Op, b.typeString(t))
-	}
 }
 
 // unexported returns the part of a type that another package can't name: an unexported type, or an

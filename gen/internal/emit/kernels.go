@@ -17,7 +17,7 @@ func (w *writer) kernels(wrappers []bind.Wrapper) *jen.Statement {
 		fields := []jen.Code{field("Op", addressOf(jen.Id(f.OpVar))), field("Func", w.kernel(f))}
 		if f.Order != nil {
 			order := slicesx.Map(f.Order, func(at int) jen.Code { return jen.Lit(at) })
-			fields = append(fields, field("Order", slice(jen.Int(), order...)))
+			fields = append(fields, field("Order", literal(sliceOf(jen.Int()), order...)))
 		}
 		lines = append(lines, line(literal(jen.Null(), fields...)))
 	}

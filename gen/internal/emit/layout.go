@@ -53,11 +53,6 @@ func literal(typ jen.Code, values ...jen.Code) *jen.Statement {
 // field is a field of a composite literal.
 func field(name string, value jen.Code) *jen.Statement { return jen.Id(name + ":").Add(value) }
 
-// slice is a slice literal on one line, sliceOf its type.
-func slice(elem jen.Code, values ...jen.Code) *jen.Statement {
-	return literal(sliceOf(elem), values...)
-}
-
 func sliceOf(elem jen.Code) *jen.Statement { return tight(jen.Index(), elem) }
 
 func pointerTo(x jen.Code) *jen.Statement { return tight(jen.Op("*"), x) }

@@ -107,7 +107,6 @@ func (t *tableText) list(key, typ string, elems []string) {
 	t.field(key, open+"\n\t\t"+strings.Join(lines, ",\n\t\t")+",\n\t}")
 }
 
-// comment adds a comment.
 func (t *tableText) comment(text string) {
 	line := "\t//"
 	for _, word := range strings.Fields(printable(strings.Join(strings.Fields(text), " "))) {

@@ -13,7 +13,8 @@ import (
 // typed returns the function: the call, and its results in Go's types.
 func (w *writer) typed(f typed.Func) *jen.Statement {
 	summary := f.Name + " calls " + f.Plan.QualifiedName() + checked(f.Plan)
-	signature := jen.Func().Add(call(jen.Id(f.Name), w.typedParams(f.Params)...)).Add(w.typedResults(f))
+	params := slicesx.Map(f.Params, func(p typed.GoValue) bind.Param { return bind.Param{Name: p.Name, Type: p.Type} })
+	signature := jen.Func().Add(call(jen.Id(f.Name), w.params(params)...)).Add(w.typedResults(f))
 	return documented(summary, f.Plan.Op.Func.String(), signature.Add(block(1, w.typedBody(f)...)))
 }
 
@@ -22,24 +23,16 @@ func (w *writer) typedBody(f typed.Func) []jen.Code {
 	if len(f.Results) == 0 {
 		return []jen.Code{list(jen.Id("_"), err).Op(":=").Add(w.invoke(f)), jen.Return(err)}
 	}
-	var taken []jen.Code
+	var taken, returned []jen.Code
 	for i, r := range f.Results {
+		returned = append(returned, jen.Id(r.Name))
 		taken = append(taken, jen.Id(r.Name).Op("=").Add(w.take(r, tight(out, jen.Index(jen.Lit(i))))))
 	}
 	return []jen.Code{
 		list(out, err).Op(":=").Add(w.invoke(f)),
 		jen.If(jen.Add(err).Op("==").Nil()).Add(block(2, taken...)),
-		jen.Return(list(returned(f)...)),
+		jen.Return(list(append(returned, err)...)),
 	}
-}
-
-func returned(f typed.Func) []jen.Code {
-	ids := slicesx.Map(f.Results, func(r typed.GoValue) jen.Code { return jen.Id(r.Name) })
-	return append(ids, jen.Id(f.Err))
-}
-
-func (w *writer) typedParams(params []typed.GoValue) []jen.Code {
-	return w.params(slicesx.Map(params, func(p typed.GoValue) bind.Param { return bind.Param{Name: p.Name, Type: p.Type} }))
 }
 
 func (w *writer) typedResults(f typed.Func) *jen.Statement {

@@ -43,7 +43,6 @@ func results(types ...jen.Code) *jen.Statement {
 	return parens(types...)
 }
 
-// typ prints a type.
 func (w *writer) typ(t types.Type) *jen.Statement {
 	switch t := t.(type) {
 	case *types.Basic:

@@ -81,7 +81,10 @@ func (w *writer) wrapperResults(f bind.Wrapper) *jen.Statement {
 }
 
 func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
-	names := resultNames(f)
+	names := slicesx.Map(f.Results, func(r bind.Result) jen.Code { return jen.Id(r.Name) })
+	if f.Err != "" {
+		names = append(names, jen.Id(f.Err))
+	}
 	kernel := w.kernelCall(f)
 	if len(names) > 0 {
 		assign := ":="
@@ -108,7 +111,6 @@ func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
 	return body
 }
 
-// kernelCall calls the kernel with the wrapper's parameters.
 func (w *writer) kernelCall(f bind.Wrapper) *jen.Statement {
 	fn, params := f.Kernel.Func, f.Params
 	target := w.qual(fn.Pkg(), fn.Name())
@@ -124,14 +126,6 @@ func (w *writer) kernelCall(f bind.Wrapper) *jen.Statement {
 		}
 	}
 	return call(target, args...)
-}
-
-func resultNames(f bind.Wrapper) []jen.Code {
-	names := slicesx.Map(f.Results, func(r bind.Result) jen.Code { return jen.Id(r.Name) })
-	if f.Err != "" {
-		names = append(names, jen.Id(f.Err))
-	}
-	return names
 }
 
 // record returns the call with its empty record.
@@ -222,7 +216,6 @@ func (w *writer) observeEach(f bind.Wrapper, values []value) []statement {
 	return lines
 }
 
-// observe observes one tensor.
 func (w *writer) observe(f bind.Wrapper, name string, role bind.Role) string {
 	switch {
 	case role == bind.Pointer:

@@ -149,7 +149,9 @@ func (c *Run) Close() {
 			p.listed.Close()
 		}
 	}
-	c.module.remove()
+	if c.module.scratch != nil {
+		c.module.scratch.Remove()
+	}
 }
 
 // libraryVersion returns the number in "libtorch 2.6.0+cu124", or "".

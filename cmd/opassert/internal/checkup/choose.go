@@ -35,7 +35,6 @@ func (o *Options) chooses(op engine.Operator) bool {
 	return op.Added || len(o.adding()) == 0
 }
 
-// matched returns an error if patterns match nothing.
 func (c *Run) matched() error {
 	if len(c.unmatched) > 0 {
 		return fmt.Errorf("no op %q in the engine%s", c.unmatched[0], c.elsewhere())

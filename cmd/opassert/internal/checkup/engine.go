@@ -23,7 +23,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A backend is an engine of check.
 type backend struct {
 	name string
 
@@ -63,7 +62,6 @@ const engineVariable = "OPASSERT_ENGINE"
 // Engines returns the names of the engines.
 func Engines() []string { return slicesx.Map(backends, func(b backend) string { return b.name }) }
 
-// backend returns the backend of the options.
 func (o *Options) backend() (*backend, error) {
 	for i := range backends {
 		if backends[i].name == o.Engine {
@@ -101,7 +99,6 @@ func worker(path string, args []string, environment func() []string) func() *exe
 	}
 }
 
-// itself is the path of this command.
 func itself() string {
 	if self, err := os.Executable(); err == nil {
 		return self

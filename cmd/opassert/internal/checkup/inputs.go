@@ -35,7 +35,6 @@ func (in *inputs) addContents(most int64, paths ...string) {
 	in.add(all)
 }
 
-// stamp adds files by their paths, sizes and times.
 func (in *inputs) stamp(paths ...string) {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {

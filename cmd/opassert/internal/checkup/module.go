@@ -236,13 +236,6 @@ func (m *goModule) sources(p *kernelProgram) ([]string, error) {
 	return GoList(m.root, "-deps", gen.DebugBuild(), "-overlay", p.binary+".json", "-f", format+"{{end}}", p.suite.Path+"/"+workerFolder)
 }
 
-// remove removes the programs that were built.
-func (m *goModule) remove() {
-	if m.scratch != nil {
-		m.scratch.Remove()
-	}
-}
-
 // qualify distinguishes ops of several packages by a namespace.
 func qualify(programs []*kernelProgram) {
 	had := make(map[string]int)

@@ -105,7 +105,6 @@ func (o *Options) UsualEngine() string {
 	return "libtorch"
 }
 
-// adding returns the libraries and the modules that add ops.
 func (o *Options) adding() []string { return slices.Concat(o.Libs, o.Modules) }
 
 // watchesMemory reports whether tensors lie in watched memory.

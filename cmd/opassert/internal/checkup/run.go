@@ -12,7 +12,6 @@ import (
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -60,7 +59,6 @@ func (c *Run) do(ctx context.Context, run suite.Run) (results []*report.OpResult
 	return results, nil
 }
 
-// cases returns the numbers of the cases to run.
 func (c *Run) cases() (from, to int) {
 	if c.Case >= 0 {
 		return c.Case, c.Case + 1
@@ -82,9 +80,6 @@ func (c *Run) waived(op *schema.Op, cause string) string {
 func (c *Run) Report(results []*report.OpResult) *report.Report {
 	if here, err := os.Getwd(); err == nil {
 		nameFrom(here, results)
-	}
-	if c.Torch != nil {
-		printPython(results, c.Torch.PythonMeta())
 	}
 	r := &report.Report{
 		Engine: c.engine, Level: c.Level, Seed: c.Seed, Cases: c.Cases,
@@ -111,18 +106,6 @@ func nameFrom(folder string, results []*report.OpResult) {
 		shorten(&op.Site)
 		for _, f := range op.Findings {
 			shorten(&f.Violation.Site)
-		}
-	}
-}
-
-// printPython prints for findings on meta that Python has another meta function than the one that ran.
-func printPython(results []*report.OpResult, meta installed.PythonMeta) {
-	for _, op := range results {
-		at := meta.Of(op.Op)
-		for _, f := range op.Findings {
-			if at != "" && f.Violation.Code == asserts.MetaAlias && slices.Contains(f.Devices, engine.Meta) && !strings.HasSuffix(f.Violation.Saw, at) {
-				f.Violation.Saw += "; if meta is the wrong one only C++ callers see it: Python has a meta function of its own, " + at
-			}
 		}
 	}
 }

@@ -56,7 +56,6 @@ func (c *Run) OpenState() error {
 	return nil
 }
 
-// printKnown prints the number of ops with stored results.
 func (c *Run) printKnown() {
 	known := 0
 	for _, o := range c.Operators {

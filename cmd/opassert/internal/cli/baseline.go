@@ -19,23 +19,15 @@ type baselineFlags struct {
 }
 
 func newBaselineFlags(f *flag.FlagSet) *baselineFlags {
-	update := f.Bool("update", false, "")
-	return &baselineFlags{
-		path:   newBaselineFlag(f, update),
-		update: update,
-	}
+	b := &baselineFlag{update: f.Bool("update", false, "")}
+	f.Var(b, "baseline", "")
+	return &baselineFlags{path: (*string)(&b.outputFlag), update: b.update}
 }
 
 // A baselineFlag names a file that is read, and with -update written.
 type baselineFlag struct {
 	outputFlag
 	update *bool
-}
-
-func newBaselineFlag(f *flag.FlagSet, update *bool) *string {
-	b := &baselineFlag{update: update}
-	f.Var(b, "baseline", "")
-	return (*string)(&b.outputFlag)
 }
 
 func (b *baselineFlag) writes() bool { return *b.update }

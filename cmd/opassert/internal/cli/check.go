@@ -54,7 +54,7 @@ func runCheck(inv *invocation) error {
 	}
 	alone := !*explain && *programs.folder == "" && base.known == nil // no other file is written or read
 	if r := o.Earlier(); alone && r != nil && (!*out.json || r.Of != nil) {
-		fmt.Fprintln(inv.own.stderr, "opassert check: no op was called: nothing has changed since this report was made; -rerun calls them again")
+		fmt.Fprintln(inv.own.stderr, "opassert check: no op was called: nothing has changed since this report was made; -state new calls them again")
 		return cmp.Or(out.write(inv, r), verdict(inv, r, *flags.strict))
 	}
 	run, err := checkup.Start(o)
@@ -81,7 +81,7 @@ func runCheck(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := flags.unloaded(); err != nil {
+	if err := unloaded(o); err != nil {
 		return err
 	}
 	if alone {

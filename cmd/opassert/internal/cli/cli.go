@@ -17,6 +17,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/docs/reference"
+	"github.com/opassert/opassert/gen/vet"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/internal/slicesx"
@@ -24,7 +25,6 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// A command is one subcommand.
 type command struct {
 	name    string
 	args    string // the arguments after the flags, for the usage line
@@ -46,7 +46,6 @@ func init() { // set in init, as commands use the list for their settings
 		vetCommand,
 		selftestCommand,
 		checkCommand,
-		dumpCommand,
 		traceCommand,
 		runCommand,
 		mergeCommand,
@@ -69,7 +68,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 
 // escaped runs the command line and escapes what it writes.
 func escaped(args []string, stdout, stderr io.Writer) int {
-	vetUnit(args)
+	if vet.IsUnit(args) {
+		vet.Unit() // as a tool of go vet
+	}
 	own := streams{stdout, stderr}
 	out, talk := printable.NewWriter(stdout), printable.NewWriter(stderr)
 	defer func() { out.Flush(); talk.Flush() }()
@@ -164,7 +165,6 @@ func help(args []string, own streams, stdout, stderr io.Writer) int {
 	return dispatch([]string{args[0], "-h"}, own, stdout, stderr)
 }
 
-// An invocation is one run of a command.
 type invocation struct {
 	command
 	flags          *flag.FlagSet
@@ -203,7 +203,6 @@ type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// A usageError is an error in the command line.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
@@ -283,7 +282,6 @@ func (inv *invocation) status(err error) int {
 	return 2
 }
 
-// printErrors prints errors of a file, one a line.
 func (inv *invocation) printErrors(list scanner.ErrorList) {
 	for _, e := range list {
 		printable.Printf(inv.stderr, "%v\n", e)
@@ -307,7 +305,6 @@ func (inv *invocation) help(w io.Writer) {
 	}
 }
 
-// json prints a value as indented JSON.
 func (inv *invocation) json(v any) error { return printable.JSON(inv.stdout, v, " ") }
 
 // newJSONFlag returns the value of a flag for JSON on standard output.
@@ -322,17 +319,12 @@ func newJSONFlag(f *flag.FlagSet) *bool {
 	return j
 }
 
-// newNumberFlag is a flag for a number from 0 on; -1 means none.
-func newNumberFlag(f *flag.FlagSet, name string) *int {
-	n := new(int)
-	*n = -1
-	f.Func(name, "", func(s string) error {
-		if *n = number(s); *n < 0 {
-			return errors.New("want a number, from 0 on")
-		}
-		return nil
-	})
-	return n
+// setNumber reads a number from 0 on.
+func setNumber(n *int, text string) error {
+	if *n = number(text); *n < 0 {
+		return errors.New("want a number, from 0 on")
+	}
+	return nil
 }
 
 // repeated is a flag that may be given several times.
@@ -358,5 +350,4 @@ func number(text string) int {
 	return int(n)
 }
 
-// isWorker reports whether this process is a worker.
 func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }

@@ -113,7 +113,6 @@ func piped() bool {
 	return err == nil && info.Mode()&os.ModeCharDevice == 0
 }
 
-// explainAsserts describes the asserts in the standard input.
 func (inv *invocation) explainAsserts(flags *planFlags) error {
 	text, err := io.ReadAll(io.LimitReader(os.Stdin, 16<<20))
 	if err != nil {
@@ -150,7 +149,6 @@ func (inv *invocation) explainAsserts(flags *planFlags) error {
 	return nil
 }
 
-// explainAssert describes one assert.
 func (inv *invocation) explainAssert(a *debugAssert, ops []*schema.Op) {
 	var op *schema.Op
 	for _, o := range ops { // generated code names the function of an overload, as add_Tensor

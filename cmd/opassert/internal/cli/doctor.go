@@ -14,6 +14,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
 	"github.com/opassert/opassert/cmd/opassert/internal/watch"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
@@ -132,9 +133,9 @@ func tryWatching() (string, error) {
 	}
 	var talk strings.Builder
 	report, err := watch.Run(context.Background(), watch.Config{
-		Command: []string{python, "-c", "import torch; torch.ones(1)"}, Stdout: io.Discard, Stderr: &talk,
-		Plan:   func(_, _ string, _ *schema.Op) (engine.Checks, error) { return engine.Checks{}, nil },
-		Policy: asserts.Aware(), Sample: 1,
+		Program: preload.Program{Command: []string{python, "-c", "import torch; torch.ones(1)"}, Stdout: io.Discard, Stderr: &talk},
+		Plan:    func(_, _ string, _ *schema.Op) (engine.Checks, error) { return engine.Checks{}, nil },
+		Policy:  asserts.Aware(), Sample: 1,
 	})
 	switch {
 	case err != nil:

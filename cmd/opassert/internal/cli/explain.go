@@ -187,7 +187,6 @@ var kindMeaning = map[schema.Kind]string{
 	schema.Scratch:    "it writes an argument that only holds scratch space",
 }
 
-// explainPolicies prints what each policy skips.
 func (inv *invocation) explainPolicies() error {
 	w := tabwriter.NewWriter(inv.stdout, 0, 0, 2, ' ', 0)
 	for i, p := range asserts.Presets() {

@@ -13,7 +13,6 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// An outputFlag is a flag that names an output file.
 type outputFlag string
 
 func newOutputFlag(f *flag.FlagSet, name string) *string {
@@ -71,7 +70,6 @@ func (u use) regular() bool {
 	return u.file == nil || u.file.Mode().IsRegular() && ownStream(u.path) == nil
 }
 
-// same reports whether two uses are of one file.
 func (u use) same(v use) bool {
 	return os.SameFile(u.file, v.file) || os.SameFile(u.folder, v.folder) && filepath.Base(u.path) == filepath.Base(v.path)
 }
@@ -147,7 +145,6 @@ func (inv *invocation) claimFiles(args []string) error {
 	return errors.Join(errs...)
 }
 
-// streams returns the standard streams.
 func (inv *invocation) streams() []use {
 	var uses []use
 	for _, s := range []struct {

@@ -27,7 +27,7 @@ const (
 
 var flagRows = []flagRow{
 	{what, "module", "the ops of a Python `module`, and of libraries that it loads; several with commas"},
-	{what, "lib", "the ops of a shared `library`, or of those of a Python package; may be repeated"},
+	{what, "lib", "the ops of a shared `library`; may be repeated"},
 	{what, "engine", "`" + strings.Join(checkup.Engines(), "|") + "` (default: go in a Go module with generated packages)"},
 	{what, "gen engine", "what the wrappers call: `go|libtorch`; go: the kernels in a Go package"},
 	{what, "op", "an op `name`, or a pattern such as 'aten::*conv*'; may be repeated (default: all)"},
@@ -42,7 +42,6 @@ var flagRows = []flagRow{
 	{what, "tags", "the tags `file` (default: tags.yaml beside the schema, if there is one)"},
 	{what, "pytorch-schema", "the `file` with schemas that the schema file only names (default: the PyTorch found)"},
 	{what, "version", "the PyTorch `version` whose rules apply, unless the schema file has them"},
-	{what, "ns", "the `namespace` to print, such as aten (default: all)"},
 	{what, "kernels", "the `folder` of the Go package with the kernels"},
 	{what, "tensor", "the Go `type` of a tensor, as *import/path.Name (default: found from the kernels)"},
 	{what, "packages", "a `pattern` of the go command, unless arguments name packages; may be repeated"},
@@ -84,7 +83,6 @@ var flagRows = []flagRow{
 	{output, "record", "write distinct calls of ops to a `file`, for opassert check -cases"},
 	{output, "record-strings", "with -record, write string arguments too, which may be secrets"},
 	{output, "log", "with -preserve, write the events to a `file` for opassert trace"},
-	{output, "lives", "print all lives of objects, impls and tensors, after the findings"},
 	{output, "out", "the `folder` of the generated package"},
 	{output, "package", "the `name` of the generated package (default: the last element of -out)"},
 	{output, "diff", "write nothing; show what would change, and exit 1 if something would"},
@@ -100,8 +98,7 @@ var flagRows = []flagRow{
 	{ofCI, "merge strict", "make ops that never ran errors"},
 	{ofCI, "check", "write nothing; exit 1 when the files are stale"},
 	{ofCI, "shard", "run one `part` of the ops, such as 2/8; opassert merge makes one report"},
-	{ofCI, "state", "the `file` from which an interrupted run continues (default: in the cache folder)"},
-	{ofCI, "rerun", "run all ops again, also where an interrupted or an earlier run has the results"},
+	{ofCI, "state", "the `file` from which an interrupted run continues, or new, to run all ops again"},
 }
 
 // rowOf returns the row of a command's flag, nil if it has none.
@@ -114,7 +111,6 @@ func rowOf(command, name string) *flagRow {
 	return nil
 }
 
-// describe sets the help of flags.
 func describe(command string, flags *flag.FlagSet) {
 	flags.VisitAll(func(f *flag.Flag) {
 		if row := rowOf(command, f.Name); row != nil {

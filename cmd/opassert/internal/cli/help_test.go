@@ -16,6 +16,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/cmd/opassert/internal/live"
+	"github.com/opassert/opassert/cmd/opassert/internal/torch"
 	"github.com/opassert/opassert/cmd/opassert/internal/watch"
 	"github.com/opassert/opassert/docs/reference"
 	"github.com/opassert/opassert/internal/dev/must"
@@ -41,7 +42,7 @@ func TestHelpTexts(t *testing.T) {
 // The help describes each key and status of -json.
 func TestJSONHelp(t *testing.T) {
 	words := strings.FieldsFunc(string(must.Get(reference.Pages.ReadFile("json.md"))(t)), func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, written := range []any{asserts.Result{}, asserts.Site{}, lintRow{}, report.ReproProgram{}, watch.Frame{}} {
+	for _, written := range []any{asserts.Result{}, asserts.Site{}, torch.LintRow{}, report.ReproProgram{}, watch.Frame{}} {
 		of := reflect.TypeOf(written)
 		for i := range of.NumField() {
 			key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/cmd/opassert/internal/torch"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -15,17 +16,6 @@ var lintCommand = command{
 	run:     runLint,
 }
 
-// A lintRow is a finding in the form of lint -json.
-type lintRow struct {
-	Code    string `json:"code"`
-	Op      string `json:"op"`
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Column  int    `json:"column"` // 0 for a registration
-	Message string `json:"message"`
-	Fix     string `json:"fix"`
-}
-
 func runLint(inv *invocation) error {
 	source := newSchemaFlags(inv.flags)
 	asJSON := newJSONFlag(inv.flags)
@@ -33,15 +23,15 @@ func runLint(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
-	find := func() ([]lintRow, string, error) { return lintSchemas(inv, &source) }
+	find := func() ([]torch.LintRow, string, error) { return lintSchemas(inv, &source) }
 	if len(modules.names.repeated) > 0 {
-		find = func() ([]lintRow, string, error) { return modules.lint(inv) }
+		find = func() ([]torch.LintRow, string, error) { return modules.lint(inv) }
 	}
 	findings, looked, err := find()
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(findings, func(a, b lintRow) int {
+	slices.SortStableFunc(findings, func(a, b torch.LintRow) int {
 		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if *asJSON {
@@ -57,11 +47,11 @@ func runLint(inv *invocation) error {
 }
 
 // lintSchemas returns the findings in the schemas of a file, and what was looked at.
-func lintSchemas(inv *invocation, source *schemaFlags) ([]lintRow, string, error) {
+func lintSchemas(inv *invocation, source *schemaFlags) ([]torch.LintRow, string, error) {
 	ops, err := source.load(inv)
-	findings := []lintRow{}
+	findings := []torch.LintRow{}
 	for _, f := range schema.Lint(&schema.File{Ops: ops}) {
-		findings = append(findings, lintRow{
+		findings = append(findings, torch.LintRow{
 			Code: asserts.SchemaLint.String(), Op: f.Op, File: f.Pos.Filename, Line: f.Pos.Line, Column: f.Pos.Column,
 			Message: f.Message, Fix: f.Fix,
 		})
@@ -77,7 +67,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-func (inv *invocation) printLint(findings []lintRow) {
+func (inv *invocation) printLint(findings []torch.LintRow) {
 	for _, f := range findings {
 		fix := ""
 		if f.Fix != "" {

@@ -23,88 +23,66 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// checkFlags are the flags of check.
+// checkFlags are the flags of check: most are its options themselves.
 type checkFlags struct {
 	*planFlags
-	*torchFlags
-	engine, level *string
-	ops           repeated
-	seed          *uint64
-	number, only  *int // of cases
-	workers       *int
-	timeout       *time.Duration
-	state         *string
-	rerun         *bool
-	casesFile     *string
-	part          *report.Shard
-	autograd      *bool
-	device        *string // of the tensors
-	tolerance     *float64
-	guard         optionalBool
 	*moduleFlags
+	o     *checkup.Options
+	level *string
+	guard optionalBool
 }
 
 func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	full := "full"
 	plans := &planFlags{schemaFlags: newEngineSchemaFlags(f), preset: &full}
 	f.Var(&plans.allow, "allow", "")
-	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.dirs)}
-	c.engine = f.String("engine", "", "")
+	o := &checkup.Options{Libraries: new(checkup.Libraries), Case: -1}
+	c := &checkFlags{planFlags: plans, moduleFlags: newModuleFlags(f), o: o}
+	f.Var((*repeated)(&o.Libs), "lib", "")
+	f.StringVar(&o.Engine, "engine", "", "")
 	c.level = f.String("level", "", "")
-	f.Var(&c.ops, "op", "")
-	c.seed = f.Uint64("seed", report.DefaultSeed, "")
-	c.number = newCasesFlag(f)
-	c.casesFile = f.String("cases", "", "")
-	c.only = newNumberFlag(f, "case")
-	c.workers = f.Int("workers", usualWorkers(), "")
-	c.timeout = f.Duration("timeout", 2*time.Second, "")
-	c.state = newStateFlag(f)
-	c.rerun = f.Bool("rerun", false, "")
-	c.part = newShardFlag(f)
-	c.moduleFlags = newModuleFlags(f)
-	c.device = f.String("device", "", "")
-	c.tolerance = f.Float64("tolerance", compare.Tolerance, "")
-	c.autograd = f.Bool("autograd", false, "")
+	f.Var((*repeated)(&o.Ops), "op", "")
+	f.Uint64Var(&o.Seed, "seed", report.DefaultSeed, "")
+	f.Func("n", "", func(s string) error { return setCases(&o.Cases, s) })
+	f.StringVar(&o.CasesFile, "cases", "", "")
+	f.Func("case", "", func(s string) error { return setNumber(&o.Case, s) })
+	f.IntVar(&o.Workers, "workers", usualWorkers(), "")
+	f.DurationVar(&o.Timeout, "timeout", 2*time.Second, "")
+	f.Var(&stateFlag{(*outputFlag)(&o.State)}, "state", "")
+	f.Func("shard", "", func(s string) error { return setShard(&o.Shard, s) })
+	f.StringVar(&o.Device, "device", "", "")
+	f.Float64Var(&o.Tolerance, "tolerance", compare.Tolerance, "")
+	f.BoolVar(&o.Autograd, "autograd", false, "")
 	f.Var(&c.guard, "guard", "")
 	return c
 }
 
-// A stateFlag names a file that is read and updated; its errors are reported later.
-type stateFlag struct{ outputFlag }
+// newState is the value of -state that runs all ops again.
+const newState = "new"
 
-func newStateFlag(f *flag.FlagSet) *string {
-	s := new(stateFlag)
-	f.Var(s, "state", "")
-	return (*string)(&s.outputFlag)
+// A stateFlag names a file that is read and updated, unless it is newState; its errors are reported later.
+type stateFlag struct{ *outputFlag }
+
+func (s *stateFlag) writes() bool { return *s.outputFlag != newState }
+func (*stateFlag) check() error   { return nil }
+
+// setShard reads a part of the ops; the zero Shard is all of them.
+func setShard(s *report.Shard, text string) error {
+	index, of, _ := strings.Cut(text, "/")
+	if s.Index, s.Of = number(index), number(of); !s.Valid() {
+		return errors.New("want a part such as 2/8, from 1/8 to 8/8")
+	}
+	return nil
 }
 
-func (*stateFlag) check() error { return nil }
-
-// newShardFlag is a flag for a part of the ops; the zero Shard is all of them.
-func newShardFlag(f *flag.FlagSet) *report.Shard {
-	s := new(report.Shard)
-	f.Func("shard", "", func(text string) error {
-		index, of, _ := strings.Cut(text, "/")
-		if s.Index, s.Of = number(index), number(of); !s.Valid() {
-			return errors.New("want a part such as 2/8, from 1/8 to 8/8")
-		}
-		return nil
-	})
-	return s
-}
-
-// newCasesFlag is the flag for the number of cases of an op: 0 stands for the usual ones.
-func newCasesFlag(f *flag.FlagSet) *int {
-	n := new(int)
-	f.Func("n", "", func(s string) error {
-		if *n = number(s); s == "all" {
-			*n = suite.AllCases
-		} else if *n < 0 {
-			return errors.New("want a number of cases, or all")
-		}
-		return nil
-	})
-	return n
+// setCases reads the number of cases of an op: 0 stands for the usual ones.
+func setCases(n *int, text string) error {
+	if *n = number(text); text == "all" {
+		*n = suite.AllCases
+	} else if *n < 0 {
+		return errors.New("want a number of cases, or all")
+	}
+	return nil
 }
 
 // usualWorkers returns the number of processors that this process may use, and a quarter more, since
@@ -117,18 +95,17 @@ func usualWorkers() int {
 // mostWorkers is more than any machine can run.
 const mostWorkers = 1024
 
-// options returns the values of the flags.
 func (f *checkFlags) options(inv *invocation) (o *checkup.Options, err error) {
-	f.on = cmp.Or(*f.device, string(engine.CPU))
-	o = &checkup.Options{
-		Engine: *f.engine, Device: f.on, Autograd: *f.autograd, Guard: f.guard.on, Guarded: f.guard.given, Tolerance: *f.tolerance,
-		Ops: f.ops, Shard: *f.part, Cases: *f.number, Case: *f.only, CasesFile: *f.casesFile, Seed: *f.seed,
-		Libs: f.libs, Libraries: f.torchFlags.Libraries, Modules: f.pythonModules(), Interpreter: *f.interpreter,
-		Workers: *f.workers, Timeout: *f.timeout, State: *f.state, Rerun: *f.rerun,
-		Version: version(), Settings: inv.settings, Replaced: inv.replaced, Messages: inv.stderr,
-	}
+	o = f.o
+	f.on = cmp.Or(o.Device, string(engine.CPU))
+	o.Guard, o.Guarded = f.guard.on, f.guard.given
+	o.Modules, o.Interpreter = f.pythonModules(), *f.interpreter
+	o.Version, o.Settings, o.Replaced, o.Messages = version(), inv.settings, inv.replaced, inv.stderr
 	if f.on == string(engine.CPU) {
 		o.Device = ""
+	}
+	if o.State == newState {
+		o.State, o.Rerun = "", true
 	}
 	if o.Level, err = parseLevel(cmp.Or(*f.level, o.UsualLevel().String())); err != nil {
 		return nil, err
@@ -146,7 +123,7 @@ func (f *checkFlags) options(inv *invocation) (o *checkup.Options, err error) {
 	if o.Engine == "go" {
 		inv.forget("schema")
 	}
-	o.TorchFolder, o.Schema, o.Allow = f.torchFlags.dirs.one(), *f.schema, f.allow
+	o.TorchFolder, o.Schema, o.Allow = f.dirs.one(), *f.schema, f.allow
 	o.Schemas = func() ([]*schema.Op, error) { return f.load(inv) }
 	o.Planner = func(version string, ops []*schema.Op) (*plan.Planner, error) {
 		*f.version = version
@@ -164,7 +141,6 @@ func parseLevel(name string) (asserts.Level, error) {
 	return 0, usagef("unknown level %q: the levels are identity, content and meta", name)
 }
 
-// validate rejects impossible values.
 func validate(o *checkup.Options) error {
 	switch {
 	case o.Timeout < time.Millisecond:
@@ -211,9 +187,7 @@ func (f *checkFlags) prepare(inv *invocation, o *checkup.Options) error {
 			return err
 		}
 	}
-	err := f.announce(inv)
-	o.Torch = f.found
-	return err
+	return f.announce(inv)
 }
 
 // withoutLibtorch rejects flags of the engine libtorch for other engines.
@@ -266,6 +240,6 @@ func (f *checkFlags) findHost(inv *invocation, o *checkup.Options) (err error) {
 			return err
 		}
 	}
-	f.found = o.Host.Torch
+	o.Torch = o.Host.Torch
 	return nil
 }

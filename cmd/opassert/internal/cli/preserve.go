@@ -23,7 +23,7 @@ func (r *runFlags) watchObjects(inv *invocation) (*objectWatch, error) {
 		return o, nil
 	}
 	config := live.Config{
-		Lines: *r.lines, Fail: *r.fail,
+		Lines: *r.lines, Fail: r.config.Fail,
 		Found: func(f *live.ObjectFinding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
 	}
 	if *r.log != "" {

@@ -63,7 +63,7 @@ func moduleNames(value string) []string {
 func (m *moduleFlags) pythonModules() []string { return moduleNames(m.names.String()) }
 
 // lint returns the findings in the registrations of the modules, and what was looked at.
-func (m *moduleFlags) lint(inv *invocation) ([]lintRow, string, error) {
+func (m *moduleFlags) lint(inv *invocation) ([]torch.LintRow, string, error) {
 	python, err := installed.FindPython(*m.interpreter)
 	if err != nil {
 		return nil, "", err
@@ -75,15 +75,11 @@ func (m *moduleFlags) lint(inv *invocation) ([]lintRow, string, error) {
 	if registered.Ops == 0 {
 		err = fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(m.pythonModules(), ", "), checkup.OnImport)
 	}
-	findings := []lintRow{}
-	for _, f := range registered.Found {
-		findings = append(findings, lintRow{Code: f.Code, Op: f.Op, File: f.File, Line: f.Line, Message: f.Message, Fix: f.Fix})
-	}
 	var functions []string
 	for _, what := range []string{"kernel", "fake", "formula", "rule"} {
 		if n := registered.Looked[what]; n > 0 {
 			functions = append(functions, counted(n, what))
 		}
 	}
-	return findings, counted(registered.Ops, "op") + ": " + cmp.Or(strings.Join(functions, ", "), "no Python function"), err
+	return append([]torch.LintRow{}, registered.Found...), counted(registered.Ops, "op") + ": " + cmp.Or(strings.Join(functions, ", "), "no Python function"), err
 }

@@ -43,15 +43,11 @@ var runCommand = command{
 }
 
 type runFlags struct {
+	config   watch.Config
 	lists    repeated
 	ops      repeated
 	level    *string
-	sample   *int
-	maxBytes *int64
-	far      *float64
-	fail     *bool
 	record   *string
-	strings  *bool
 	json     *string
 	formats  formatFlags
 	html     *string
@@ -61,7 +57,6 @@ type runFlags struct {
 	log      *string
 	lines    *bool
 	verbose  *bool
-	child    *watch.Child
 	programs reproFlag
 	imports  repeated // by the programs
 	version  string   // of the libtorch that was watched
@@ -69,15 +64,16 @@ type runFlags struct {
 
 func newRunFlags(f *flag.FlagSet) *runFlags {
 	r := &runFlags{}
+	c := &r.config
 	f.Var(&r.lists, "allow", "")
 	f.Var(&r.ops, "op", "")
 	r.level = f.String("level", "", "")
-	r.sample = f.Int("sample", 1, "")
-	r.maxBytes = f.Int64("max-bytes", 0, "")
-	r.far = f.Float64("tolerance", compare.Tolerance, "")
-	r.fail = f.Bool("fail", false, "")
+	f.IntVar(&c.Sample, "sample", 1, "")
+	f.Int64Var(&c.MaxBytes, "max-bytes", 0, "")
+	f.Float64Var(&c.Tolerance, "tolerance", compare.Tolerance, "")
+	f.BoolVar(&c.Fail, "fail", false, "")
 	r.record = newOutputFlag(f, "record")
-	r.strings = f.Bool("record-strings", false, "")
+	f.BoolVar(&c.Strings, "record-strings", false, "")
 	r.json = newOutputFlag(f, "json")
 	r.formats = newFormatFlags(f)
 	r.programs = newReproFlag(f)
@@ -88,7 +84,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.preserve = f.Bool("preserve", false, "")
 	r.log = newOutputFlag(f, "log")
 	f.Func("child", "", func(text string) (err error) {
-		r.child, err = parseChild(text)
+		c.Child, err = parseChild(text)
 		return err
 	})
 	r.lines = f.Bool("lines", false, "")
@@ -96,31 +92,31 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	return r
 }
 
-// parseChild reads the value of -child.
-func parseChild(text string) (*watch.Child, error) {
+func parseChild(text string) (*preload.Child, error) {
 	pid, file, _ := strings.Cut(text, ":")
 	child, err := strconv.ParseUint(pid, 10, 31)
 	waits, bad := strconv.ParseUint(file, 10, 31)
 	if err != nil || bad != nil || child == 0 {
 		return nil, fmt.Errorf("%q: want PID:FILE, two numbers", text)
 	}
-	return &watch.Child{Pid: int(child), Waits: os.NewFile(uintptr(waits), "child")}, nil
+	return &preload.Child{Pid: int(child), Waits: os.NewFile(uintptr(waits), "child")}, nil
 }
 
-// looks returns the ops whose calls are observed at the level content, and those
-// whose fakes are called.
-func (r *runFlags) looks() (content, fakes watch.Content, err error) {
+// setLevel sets the ops whose calls are observed at the level content, and those whose fakes are called.
+func (r *runFlags) setLevel() error {
+	c := &r.config
 	switch *r.level {
 	case "":
-		return watch.CustomContent, watch.CustomContent, nil
+		c.Content, c.Fakes = watch.CustomContent, watch.CustomContent
 	case asserts.Identity.String():
-		return watch.NoContent, watch.NoContent, nil
 	case asserts.Content.String():
-		return watch.AllContent, watch.CustomContent, nil
+		c.Content, c.Fakes = watch.AllContent, watch.CustomContent
 	case asserts.Meta.String():
-		return watch.AllContent, watch.AllContent, nil
+		c.Content, c.Fakes = watch.AllContent, watch.AllContent
+	default:
+		return usagef("no level %q; there are identity, content and meta", *r.level)
 	}
-	return 0, 0, usagef("no level %q; there are identity, content and meta", *r.level)
+	return nil
 }
 
 func runRun(inv *invocation) error {
@@ -138,9 +134,9 @@ func runRun(inv *invocation) error {
 		return usagef("nothing is watched: -ops=false needs -preserve")
 	case !*flags.preserve && (*flags.log != "" || *flags.lines):
 		return usagef("-log and -lines need -preserve")
-	case *flags.preserve && flags.child != nil:
+	case *flags.preserve && flags.config.Child != nil:
 		return usagef("-child can't be combined with -preserve")
-	case *flags.record == "" && *flags.programs.folder == "" && *flags.strings:
+	case *flags.record == "" && *flags.programs.folder == "" && flags.config.Strings:
 		return usagef("-record-strings needs -record or -repro")
 	case *flags.programs.folder == "" && len(flags.imports) > 0:
 		return usagef("-repro-import needs -repro")
@@ -152,20 +148,17 @@ func runRun(inv *invocation) error {
 			return err
 		}
 	}
-	content, fakes, err := flags.looks()
-	if err != nil {
+	if err := flags.setLevel(); err != nil {
 		return err
 	}
-	if *flags.sample < 1 {
-		return usagef("-sample %d: want 1 or more", *flags.sample)
-	}
-	if *flags.maxBytes < 0 {
-		return usagef("-max-bytes %d: want 0, for any size, or more", *flags.maxBytes)
-	}
-	if !(*flags.far >= 0) {
-		return usagef("-tolerance %v: want a number above 0, such as 1e-4, or 0", *flags.far)
-	}
-	if *flags.far > 0 && *flags.far != compare.Tolerance && fakes == watch.NoContent {
+	switch c := flags.config; {
+	case c.Sample < 1:
+		return usagef("-sample %d: want 1 or more", c.Sample)
+	case c.MaxBytes < 0:
+		return usagef("-max-bytes %d: want 0, for any size, or more", c.MaxBytes)
+	case !(c.Tolerance >= 0):
+		return usagef("-tolerance %v: want a number above 0, such as 1e-4, or 0", c.Tolerance)
+	case c.Tolerance > 0 && c.Tolerance != compare.Tolerance && c.Fakes == watch.NoContent:
 		return usagef("-tolerance compares values with those of kernels for the CPU, which -level identity does not call")
 	}
 	if err := flags.baseline.read(); err != nil {
@@ -178,7 +171,7 @@ func runRun(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	report, err := flags.runProgram(inv, content, fakes, objects.live)
+	report, err := flags.runProgram(inv, objects.live)
 	found, failed := objects.end(inv, report.Status)
 	if err := cmp.Or(err, failed); err != nil {
 		return err
@@ -197,31 +190,35 @@ func runRun(inv *invocation) error {
 }
 
 // runProgram runs and watches the program. The report is about ops, if they are watched.
-func (r *runFlags) runProgram(inv *invocation, content, fakes watch.Content, objects *live.Watch) (*watch.OpReport, error) {
-	ctx, command := context.Background(), inv.flags.Args()
+func (r *runFlags) runProgram(inv *invocation, objects *live.Watch) (*watch.OpReport, error) {
+	ctx, c := context.Background(), r.config
+	c.Command, c.Stdin, c.Stdout, c.Stderr = inv.flags.Args(), os.Stdin, inv.own.stdout, inv.own.stderr
 	if !*r.watchOps {
-		status, err := objects.Run(ctx, live.Program{Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr})
+		status, err := objects.Run(ctx, c.Program)
 		return &watch.OpReport{Status: status}, err
 	}
-	report, err := watch.Run(ctx, watch.Config{
-		Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr, Child: r.child, Objects: objects,
-		Plan: r.plans(inv), Policy: asserts.Aware(), Wants: r.wanted(), Record: r.recorded(), Strings: *r.strings,
-		Content: content, Fakes: fakes, Tolerance: *r.far, Sample: *r.sample, MaxBytes: *r.maxBytes, Fail: *r.fail,
-		Found: func(f *watch.OpFinding) { fmt.Fprintf(inv.stderr, "%s\n\n", r.shown(f)) },
-		Known: func(f *watch.OpFinding) bool { return r.baseline.known != nil && f.KnownTo(r.baseline.known) },
-	})
+	c.Objects, c.Plan, c.Policy = objects, r.plans(inv), asserts.Aware()
+	if len(r.ops) > 0 {
+		c.Wants = func(op string) bool {
+			return slices.ContainsFunc(r.ops, func(pattern string) bool { return checkup.Matches(pattern, op) })
+		}
+	}
+	if *r.record != "" || *r.programs.folder != "" {
+		c.Record = mostRecorded
+	}
+	c.Found = func(f *watch.OpFinding) {
+		text := f.Brief()
+		if *r.verbose {
+			text = f.Report()
+		}
+		fmt.Fprintf(inv.stderr, "%s\n\n", text)
+	}
+	c.Known = func(f *watch.OpFinding) bool { return r.baseline.known != nil && f.KnownTo(r.baseline.known) }
+	report, err := watch.Run(ctx, c)
 	if err != nil {
 		return &watch.OpReport{}, err
 	}
 	return report, nil
-}
-
-// shown returns a finding as it is printed: with -v all that is known.
-func (r *runFlags) shown(f *watch.OpFinding) string {
-	if *r.verbose {
-		return f.Report()
-	}
-	return f.Brief()
 }
 
 func (r *runFlags) write(inv *invocation, report *watch.OpReport) error {
@@ -326,26 +323,8 @@ func pythonOf(program string) string {
 	return path
 }
 
-// wanted returns a function that matches the patterns, nil without patterns.
-func (r *runFlags) wanted() func(op string) bool {
-	if len(r.ops) == 0 {
-		return nil
-	}
-	return func(op string) bool {
-		return slices.ContainsFunc(r.ops, func(pattern string) bool { return checkup.Matches(pattern, op) })
-	}
-}
-
 // mostRecorded is the number of recorded calls of an op.
 const mostRecorded = 32
-
-// recorded returns the number of calls of an op to record.
-func (r *runFlags) recorded() int {
-	if *r.record == "" && *r.programs.folder == "" {
-		return 0
-	}
-	return mostRecorded
-}
 
 // plans returns the function that makes the plans of a run, with the allowlists for
 // each version of libtorch that its processes load, and each device.

@@ -18,12 +18,6 @@ type schemaFlags struct {
 	strict                      *bool
 }
 
-func newLibtorchFlag(f *flag.FlagSet) *repeated {
-	dirs := new(repeated)
-	f.Var(dirs, "libtorch", "")
-	return dirs
-}
-
 func newSchemaFlags(f *flag.FlagSet) schemaFlags {
 	s := newEngineSchemaFlags(f)
 	f.StringVar(s.tags, "tags", "", "")
@@ -34,8 +28,10 @@ func newSchemaFlags(f *flag.FlagSet) schemaFlags {
 
 // newEngineSchemaFlags are those of a command whose engine has a version.
 func newEngineSchemaFlags(f *flag.FlagSet) schemaFlags {
+	dirs := new(repeated)
+	f.Var(dirs, "libtorch", "")
 	return schemaFlags{
-		dirs:   newLibtorchFlag(f),
+		dirs:   dirs,
 		schema: f.String("schema", "", ""),
 		strict: f.Bool("strict", false, ""),
 		tags:   new(string), base: new(string), version: new(string),

@@ -23,7 +23,10 @@ func runSelftest(inv *invocation) error {
 		return err
 	}
 	if *list {
-		return inv.listFaults()
+		for _, f := range faults.All() {
+			fmt.Fprintf(inv.stdout, "%-40s %v  %s\n", f.Op, f.Code, f.Why)
+		}
+		return nil
 	}
 	if inv.flags.NArg() == 1 {
 		return inv.showFault(inv.flags.Arg(0))
@@ -34,13 +37,6 @@ func runSelftest(inv *invocation) error {
 		return errFindings
 	}
 	return err
-}
-
-func (inv *invocation) listFaults() error {
-	for _, f := range faults.All() {
-		fmt.Fprintf(inv.stdout, "%-40s %v  %s\n", f.Op, f.Code, f.Why)
-	}
-	return nil
 }
 
 func (inv *invocation) showFault(name string) error {

@@ -42,20 +42,26 @@ func hasFlags(f *flag.FlagSet) (has bool) {
 }
 
 func (inv *invocation) applyConfigFrom(path string) error {
-	sets := make(map[string]*flag.FlagSet)
 	names := make(map[string][]string)
 	for _, c := range commands {
-		sets[c.name] = flagsOf(c)
-		sets[c.name].VisitAll(func(f *flag.Flag) { names[c.name] = append(names[c.name], f.Name) })
+		flagsOf(c).VisitAll(func(f *flag.Flag) { names[c.name] = append(names[c.name], f.Name) })
 	}
 	file, err := settings.Read(path, path, names)
 	if err != nil {
 		return err
 	}
-	s := &configReader{inv: inv, file: file, sets: sets, own: make(map[string]setting)}
-	for _, one := range file.Settings {
-		s.read(one)
+	s := &configReader{inv: inv, file: file, own: make(map[string]setting)}
+	own := make(map[string]settings.Setting)
+	for _, one := range file.Settings { // those of all commands first
+		if one.Command == "" || one.Command == inv.name {
+			own[one.Flag] = one
+		}
 	}
+	flagsOf(inv.command).VisitAll(func(f *flag.Flag) {
+		if one, set := own[f.Name]; set {
+			s.read(one, f)
+		}
+	})
 	if len(file.Errs) == 0 {
 		s.apply(path)
 	}
@@ -63,12 +69,10 @@ func (inv *invocation) applyConfigFrom(path string) error {
 	return file.Errs.Err()
 }
 
-// A configReader has the state of applyConfig.
 type configReader struct {
 	inv  *invocation
 	file *settings.File
-	sets map[string]*flag.FlagSet // a flag set of each command, to try values
-	own  map[string]setting       // the settings of this command, by flag
+	own  map[string]setting // the settings of this command, by flag
 }
 
 // A setting is the file's value for a flag of this command.
@@ -77,62 +81,25 @@ type setting struct {
 	common bool // it is for all commands that have the flag
 }
 
-// read tries a setting on each command that has the flag, and keeps it if this one has it.
-func (s *configReader) read(one settings.Setting) {
-	takers := []string{one.Command}
-	if one.Command == "" {
-		if takers = s.alike(one); takers == nil {
-			return
-		}
-	}
-	values := s.values(one, s.sets[takers[0]].Lookup(one.Flag))
-	var taken []string
-	var own, last string // the errors of this command, and of one that was tried
-	for _, command := range takers {
-		why := try(s.sets[command].Lookup(one.Flag), values)
-		if why == "" {
-			taken = append(taken, command)
-			continue
-		}
-		if last = why; command == s.inv.name {
-			own = why
-		}
-	}
-	switch {
-	case len(taken) == 0:
-		s.file.ReportAt(s.file.At(one), "%s", last)
-	case own != "":
-		s.file.ReportAt(s.file.At(one), "%s, for opassert %s: write it below %s", own, s.inv.name, strings.Join(taken, " or "))
-	case slices.Contains(taken, s.inv.name):
+// read tries a setting on a flag like that of this command, and keeps it.
+func (s *configReader) read(one settings.Setting, f *flag.Flag) {
+	values := s.values(one, f)
+	switch why := try(f, values); {
+	case why == "":
 		s.own[one.Flag] = setting{values, one.Command == ""}
+	case one.Command == "":
+		s.file.ReportAt(s.file.At(one), "%s, for opassert %s: write it below its command", why, s.inv.name)
+	default:
+		s.file.ReportAt(s.file.At(one), "%s", why)
 	}
 }
 
-// alike returns the commands that have a flag, nil if it differs between them.
-func (s *configReader) alike(one settings.Setting) (takers []string) {
-	var kinds []string
-	for _, c := range commands {
-		if f := s.sets[c.name].Lookup(one.Flag); f != nil {
-			takers, kinds = append(takers, c.name), append(kinds, kindOf(f))
-		}
-	}
-	for i := range kinds {
-		if kinds[i] != kinds[0] {
-			s.file.ReportAt(s.file.At(one), "%s of opassert %s is %s, and of %s %s: write it below its command",
-				one.Flag, takers[0], kinds[0], takers[i], kinds[i])
-			return nil
-		}
-	}
-	return takers
-}
-
-// kindOf describes the kind of a flag's value.
 func kindOf(f *flag.Flag) string {
 	kind, _ := flag.UnquoteUsage(f)
 	switch {
 	case isSwitch(f):
 		return "true or false"
-	case slices.Contains([]string{"int", "uint", "number", "N"}, kind):
+	case slices.Contains([]string{"int", "uint", "N"}, kind):
 		return "a number"
 	case kind == "interpreter":
 		return "an interpreter"
@@ -144,7 +111,6 @@ func kindOf(f *flag.Flag) string {
 	return "a " + kind
 }
 
-// values reads the values of a setting.
 func (s *configReader) values(one settings.Setting, f *flag.Flag) []settings.FlagValue {
 	if isSwitch(f) {
 		return s.file.Bool(one)
@@ -212,7 +178,7 @@ func (inv *invocation) printSettings(path string, set []string) {
 
 // placed is a path of a file in a folder, relative to the working folder.
 func placed(f *flag.Flag, text, dir string) string {
-	if !isPath(f, text, dir) {
+	if !isPath(f, text) {
 		return text
 	}
 	if filepath.IsAbs(text) {
@@ -225,16 +191,14 @@ func placed(f *flag.Flag, text, dir string) string {
 	return at
 }
 
-// isPath reports whether a flag's value is a path, and not a preset, a Python package, a command or a Go package.
-func isPath(f *flag.Flag, text, dir string) bool {
+// isPath reports whether a flag's value is a path, and not a preset, a command or a Go package.
+func isPath(f *flag.Flag, text string) bool {
 	kind, _ := flag.UnquoteUsage(f)
 	switch kind {
 	case "file":
-		return f.Name != "allow" || !slices.Contains(allowlist.PresetNames(), text)
-	case "folder":
+		return !(f.Name == "state" && text == newState) && (f.Name != "allow" || !slices.Contains(allowlist.PresetNames(), text))
+	case "folder", "library":
 		return true
-	case "library":
-		return strings.Contains(text, "/") || strings.Contains(text+".", ".so.") || isFile(filepath.Join(dir, text))
 	case "interpreter":
 		return strings.Contains(text, "/")
 	case "pattern":
@@ -254,7 +218,7 @@ func (s *configReader) present(f *flag.Flag, values []settings.FlagValue, dir st
 	}
 	for _, v := range values {
 		at := placed(f, v.Text, dir)
-		if _, err := os.Stat(at); err != nil && isPath(f, v.Text, dir) {
+		if _, err := os.Stat(at); err != nil && isPath(f, v.Text) {
 			s.file.ReportAt(v.Pos, "%s: there is no %s%s", f.Name, at, remedy(f, v.Text))
 		}
 	}
@@ -295,17 +259,13 @@ func (inv *invocation) given(name string) (given bool) {
 func (inv *invocation) forget(names ...string) {
 	for _, name := range names {
 		f := inv.flags.Lookup(name)
+		several, is := f.Value.(*repeated)
 		switch {
 		case !inv.common[name]:
-		case isRepeated(f):
-			*f.Value.(*repeated) = nil
+		case is:
+			*several = nil
 		default:
 			f.Value.Set(f.DefValue) // which was its value
 		}
 	}
-}
-
-func isRepeated(f *flag.Flag) bool {
-	_, ok := f.Value.(*repeated)
-	return ok
 }

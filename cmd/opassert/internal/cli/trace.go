@@ -16,15 +16,8 @@ var traceCommand = command{
 	run:     runTrace,
 }
 
-// A tracePrinter gets lives as they end, and the report at the end.
-type tracePrinter interface {
-	Life(trace.Life)
-	End(trace.LogReport) error
-}
-
 func runTrace(inv *invocation) error {
 	asJSON := newJSONFlag(inv.flags)
-	lives := inv.flags.Bool("lives", false, "")
 	torch := inv.flags.String("torch", "", "")
 	page := newOutputFlag(inv.flags, "html")
 	if err := inv.parse(1, 1); err != nil {
@@ -36,36 +29,35 @@ func runTrace(inv *invocation) error {
 	file := inv.flags.Arg(0)
 	switch {
 	case *page != "":
-		return inv.tracePage(file, *torch, *page, *lives)
+		return inv.tracePage(file, *torch, *page)
 	case *asJSON:
-		return traceTo(file, *torch, trace.NewJSON(inv.stdout, *lives))
+		j := trace.NewJSON(inv.stdout)
+		return traceTo(file, *torch, j.Life, j.End)
 	}
-	return traceTo(file, *torch, trace.NewText(inv.stdout, *lives))
+	return traceTo(file, *torch, func(trace.Life) {}, inv.printTrace)
 }
 
-// traceTo follows a log, and returns errFindings if something broke.
-func traceTo(file, torch string, to ...tracePrinter) error {
-	report, err := trace.Read(file, torch, func(l trace.Life) {
-		to[0].Life(l) // any other prints the violations alone
-	})
-	if err != nil {
-		return err
-	}
-	for _, p := range to {
-		if err := p.End(report); err != nil {
-			return err
+func (inv *invocation) printTrace(r trace.LogReport) error { return r.WriteText(inv.stdout) }
+
+// traceTo follows a log, and returns errFindings if something broke. Lives are passed on as they end.
+func traceTo(file, torch string, life func(trace.Life), ends ...func(trace.LogReport) error) error {
+	report, err := trace.Read(file, torch, life)
+	for _, end := range ends {
+		if err == nil {
+			err = end(report)
 		}
 	}
-	if len(report.Violations) > 0 {
+	if err == nil && len(report.Violations) > 0 {
 		return errFindings
 	}
-	return nil
+	return err
 }
 
 // tracePage draws the page, and prints the violations.
-func (inv *invocation) tracePage(file, torch, page string, lives bool) error {
+func (inv *invocation) tracePage(file, torch, page string) error {
 	var b bytes.Buffer
-	found := traceTo(file, torch, trace.NewHTML(&b, filepath.Base(file), lives), trace.NewText(inv.stdout, false))
+	h := trace.NewHTML(&b, filepath.Base(file))
+	found := traceTo(file, torch, h.Life, h.End, inv.printTrace)
 	if found != nil && !errors.Is(found, errFindings) {
 		return found
 	}

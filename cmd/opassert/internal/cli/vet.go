@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
-	"github.com/opassert/opassert/gen/vet"
 	"github.com/opassert/opassert/internal/subprocess"
 )
 
@@ -65,11 +64,4 @@ func vetted() []string {
 		return []string{"./..."}
 	}
 	return patterns
-}
-
-// vetUnit runs as a tool of go vet, if the command line is go vet's.
-func vetUnit(args []string) {
-	if vet.IsUnit(args) {
-		vet.Unit()
-	}
 }

@@ -51,7 +51,6 @@ type object struct {
 	reported [preserve.NumCodes]bool
 }
 
-// A judge follows one process.
 type judge struct {
 	pid      int
 	torch    string // version
@@ -107,7 +106,6 @@ func (j *judge) breaks(c preserve.Code, e *event, o *object, root *ObjectFinding
 	return f
 }
 
-// take handles one event.
 func (j *judge) take(e *event, name string) {
 	switch e.kind {
 	case typeName:
@@ -178,7 +176,6 @@ func (j *judge) madeUnseen(e *event) bool {
 	return o != nil && o.state == preserve.Dead && e.typ != 0 && o.died <= j.late
 }
 
-// known returns the object of an event, or nil.
 func (j *judge) known(e *event) *object {
 	if j.madeUnseen(e) {
 		j.forget(e.object)
@@ -190,7 +187,6 @@ func (j *judge) known(e *event) *object {
 	return o
 }
 
-// forget removes the object at an address.
 func (j *judge) forget(at trace.Address) {
 	if o := j.objects[at]; o != nil && j.slots[o.impl] == o {
 		delete(j.slots, o.impl)
@@ -224,7 +220,6 @@ func (j *judge) wrap(e *event) {
 	}
 }
 
-// handOut hands out the object in the slot.
 func (j *judge) handOut(e *event, o *object) {
 	switch {
 	case o != nil && o.state == preserve.Dead:
@@ -276,7 +271,6 @@ func (j *judge) another(e *event, slot string) {
 	}
 }
 
-// meet handles the first event of an object.
 func (j *judge) meet(e *event) *object {
 	o := &object{at: e.object, impl: e.impl, tag: e.tag, typ: j.types[e.typ], hermetic: e.kind == made && e.is(inHermetic)}
 	j.objects[e.object] = o

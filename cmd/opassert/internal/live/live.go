@@ -21,9 +21,6 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Program is the program to run.
-type Program = preload.Program
-
 // A Config is the settings of a run.
 type Config struct {
 	Log   io.Writer            // gets the events as a log for package trace; may be nil
@@ -72,7 +69,14 @@ func Start(config Config) (*Watch, error) {
 		return nil, err
 	}
 	w := &Watch{config: config, ended: make(chan struct{})}
-	kind.Fit, kind.Memory = fit, w.follow
+	kind.Memory = w.follow
+	kind.Fit = func(library string) (string, error) {
+		torch, err := preload.Torch(library)
+		if err != nil {
+			return "", err
+		}
+		return PyobjHooks().Path(torch)
+	}
 	if w.Object, err = preload.New(kind); err != nil {
 		return nil, err
 	}
@@ -81,7 +85,7 @@ func Start(config Config) (*Watch, error) {
 }
 
 // Run runs a program, watches only its objects, and returns its exit status.
-func (w *Watch) Run(ctx context.Context, program Program) (int, error) {
+func (w *Watch) Run(ctx context.Context, program preload.Program) (int, error) {
 	end, err := program.Run(ctx, w.Object)
 	w.report.Left = end.Left
 	return end.Status, err
@@ -99,15 +103,6 @@ func (w *Watch) End() *ObjectReport {
 		w.report.Unwatched = append(w.report.Unwatched, "no object was watched: no process of the program loaded PyTorch's Python library")
 	}
 	return &w.report
-}
-
-// fit compiles the hooks for a libtorch, or finds it in the cache.
-func fit(library string) (string, error) {
-	torch, err := preload.Torch(library)
-	if err != nil {
-		return "", err
-	}
-	return PyobjHooks().Path(torch)
 }
 
 // PyobjHooks observe the Python objects of a program.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
 	"github.com/opassert/opassert/cmd/opassert/internal/trace"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/dev/libtorchtest"
@@ -28,7 +29,7 @@ func extension(t *testing.T, python *installed.Python) string {
 func TestFail(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		var out bytes.Buffer
-		program := Program{Command: []string{python.Path, "testdata/faults.py", "double_release", "tensor"}, Stdout: &out, Stderr: &out}
+		program := preload.Program{Command: []string{python.Path, "testdata/faults.py", "double_release", "tensor"}, Stdout: &out, Stderr: &out}
 		report, err := start(t.Context(), program, Config{Fail: true})
 		if err != nil || report.Status != -15 || strings.Contains(out.String(), "went on") || len(report.Findings) == 0 {
 			t.Errorf("status %d, %d findings, %v\n%s", report.Status, len(report.Findings), err, &out)
@@ -37,7 +38,7 @@ func TestFail(t *testing.T) {
 }
 
 // start runs a program and watches only its objects.
-func start(ctx context.Context, program Program, config Config) (*ObjectReport, error) {
+func start(ctx context.Context, program preload.Program, config Config) (*ObjectReport, error) {
 	w, err := Start(config)
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ type outcome struct {
 func runProgram(t *testing.T, python *installed.Python, args ...string) outcome {
 	t.Helper()
 	var out, log bytes.Buffer
-	program := Program{Command: append([]string{python.Path}, args...), Stdout: &out, Stderr: &out}
+	program := preload.Program{Command: append([]string{python.Path}, args...), Stdout: &out, Stderr: &out}
 	report := must.Get(start(t.Context(), program, Config{Log: &log}))(t)
 	for _, why := range report.Unwatched {
 		t.Error(why)

@@ -33,7 +33,6 @@ func Map(f *os.File, size int) (memory []byte, unmap func() error, err error) {
 // marking is held while this process has the mark, for a child to inherit.
 var marking sync.Mutex
 
-// startMarked starts a command with a mark.
 func startMarked(cmd *exec.Cmd) (programMark, error) {
 	marking.Lock()
 	defer marking.Unlock()
@@ -45,7 +44,6 @@ func startMarked(cmd *exec.Cmd) (programMark, error) {
 	return m, cmd.Start()
 }
 
-// markRunning marks a child.
 func markRunning(pid int) programMark {
 	m, was := newMark()
 	if m == 0 || unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: uint64(m), Max: was.Max}, nil) != nil {

@@ -142,7 +142,6 @@ func (o *SharedObject) environment(env []string) []string {
 	return append(env, "LD_PRELOAD="+file, o.kind.Variable+"="+o.value())
 }
 
-// value returns the value of the variable.
 func (o *SharedObject) value() string {
 	return strings.Join([]string{o.secret, o.answer, o.folder.Path, o.file}, ":")
 }
@@ -373,7 +372,6 @@ func StatusOf(s *os.ProcessState) int {
 // this process may be interrupted alone.
 func (p Program) beside() bool { return p.Child != nil && readStat(p.Child.Pid).parent != os.Getpid() }
 
-// wait waits until the program ends.
 func (p Program) wait(cmd *exec.Cmd) error {
 	if !p.beside() {
 		return cmd.Wait()
@@ -443,7 +441,6 @@ func ReadMessage(r io.Reader) (Message, error) {
 	return f, err
 }
 
-// head returns the header of a frame.
 func (f Message) head() []byte {
 	head := binary.NativeEndian.AppendUint32(nil, uint32(f.Kind))
 	return binary.NativeEndian.AppendUint32(head, uint32(len(f.Data)))

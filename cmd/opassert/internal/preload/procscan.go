@@ -31,7 +31,6 @@ type procScan struct {
 	commands map[int]string // the commands of all members
 }
 
-// A programProcess is a process of the program.
 type programProcess struct {
 	pid     int
 	began   uint64 // the start time: numbers are reused
@@ -71,7 +70,6 @@ func (c *procScan) follow(ended <-chan struct{}) {
 	}
 }
 
-// scan inspects every process.
 func (c *procScan) scan() {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -102,7 +100,10 @@ func (c *procScan) scan() {
 // the object has not asked. The time that a process takes to load one proves nothing.
 func (m *programProcess) ended() {
 	for _, o := range m.unseen {
-		if !o.connected(m.pid) {
+		o.mu.Lock()
+		connected := o.heard[m.pid]
+		o.mu.Unlock()
+		if !connected {
 			o.NotWatched(fmt.Sprintf("%v has loaded %s in a way that opassert does not notice", m, o.kind.Library))
 		}
 	}
@@ -250,20 +251,12 @@ func (o *SharedObject) fits(memory []byte) bool {
 	return false
 }
 
-// connected reports whether a process has connected to opassert through the object.
-func (o *SharedObject) connected(pid int) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.heard[pid]
-}
-
 func (c *procScan) notWatched(m *programProcess, what string) {
 	for _, o := range c.objects {
 		o.NotWatched(fmt.Sprintf("%v %s", m, what))
 	}
 }
 
-// why returns the reason why a process has no object.
 func why(pid int) string {
 	const atSecure = 23
 	auxv, _ := os.ReadFile(proc(pid, "auxv"))
@@ -354,7 +347,6 @@ func (c *procScan) mayCall(m *programProcess) bool {
 		slices.ContainsFunc(c.objects, func(o *SharedObject) bool { return o.found(memory) != absent })
 }
 
-// running returns the processes that have not ended.
 func (c *procScan) running() []*programProcess {
 	all := slices.SortedFunc(maps.Values(c.members), func(a, b *programProcess) int { return cmp.Compare(a.pid, b.pid) })
 	return slices.DeleteFunc(all, func(m *programProcess) bool { return readStat(m.pid).ended })
@@ -395,7 +387,6 @@ func Lives(pid int) bool { return readStat(pid).began != 0 }
 // no mark. The kernel inherits it at each fork and exec, also when a process loses its parent and its environment.
 type programMark uint64
 
-// on reports whether a process has the mark.
 func (m programMark) on(pid int) bool {
 	limits, _ := os.ReadFile(proc(pid, "limits"))
 	_, rest, _ := strings.Cut(string(limits), "\nMax realtime timeout ")

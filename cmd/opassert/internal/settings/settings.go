@@ -138,7 +138,6 @@ func (f *File) read(doc *yaml.Node, flags map[string][]string) {
 	slices.SortStableFunc(f.Settings, func(a, b Setting) int { return cmp.Compare(a.Command, b.Command) })
 }
 
-// section reads the flags of one command.
 func (f *File) section(n *yaml.Node, command string, flags map[string][]string) {
 	values, unknown, _ := f.Fields(n, "a mapping", flags[command])
 	for _, key := range unknown {
@@ -165,7 +164,6 @@ func suggest(word string, keys []string) string {
 	return "; a key is a command of opassert or one of its flags: opassert help config"
 }
 
-// others returns the commands that have a flag.
 func others(name string, flags map[string][]string) string {
 	have := slices.DeleteFunc(slices.Sorted(maps.Keys(flags)), func(command string) bool { return !slices.Contains(flags[command], name) })
 	if len(have) == 0 {

@@ -29,7 +29,6 @@ func (l *Libtorch) On(name string) error {
 	return nil
 }
 
-// A device is the device of the tensors of cases.
 type device struct{ libtorch.DeviceInfo }
 
 // below reports whether an op has a kernel below autograd for the device, or for all devices.
@@ -90,7 +89,6 @@ func (p device) hold() {
 	}
 }
 
-// kernel returns the kind of kernel that serves the device.
 func (p device) kernel(op *libtorch.Op) engine.KernelKind {
 	switch {
 	case slices.Contains(op.Kernels, p.Key) || slices.Contains(op.Kernels, "Autograd"+p.Key):

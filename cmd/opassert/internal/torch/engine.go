@@ -198,7 +198,6 @@ func (l *Libtorch) Unavailable(op, text string) string {
 	return "it calls an op that has no kernel for any CPU tensor that it takes itself"
 }
 
-// runs reports whether an op is to be run.
 func (l *Libtorch) runs(op *libtorch.Op) bool {
 	return l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) && (l.device.Name != "" || runnable(op))
 }
@@ -347,7 +346,6 @@ func returned(op *schema.Op, alias *schema.Alias) bool {
 	})
 }
 
-// nameless returns a schema with only the op's name.
 func nameless(name string) *schema.Op {
 	namespace, rest, _ := strings.Cut(name, "::")
 	base, overload, _ := strings.Cut(rest, ".")
@@ -359,7 +357,6 @@ type torchTensor struct{ libtorch.Tensor }
 
 func (t torchTensor) Release() { t.Tensor.Release() }
 
-// A torchObject is an object that an op returned.
 type torchObject struct{ libtorch.Object }
 
 func (o torchObject) Release() { o.Object.Release() }

@@ -20,26 +20,15 @@ const fakeOp = "opassert_host::fake"
 
 // A fakeCall is the answer of opassert_host/fakes.py to a call of a fake.
 type fakeCall struct {
-	Op        string // the op called first: another one if the op decomposes
-	Site      [2]any // of the fake: file and line
-	Missing   bool
-	Beside    *fakeCall // the same call of the kernel for the CPU
-	Fault     string
-	Refuses   bool   // the fake raised by its own check
-	Symbols   bool   // the fault occurs only under symbolic sizes
-	Unknown   string // why the fake was not called
-	Guards    []fakeGuard
-	Elsewhere []string        // other devices of its results, for tensors on a GPU
-	Arguments [][]*fakeTensor // arguments, by position in the schema
-	Written   [][]*fakeTensor // tensors of arguments with (a!), after the call
-	Results   [][]*fakeTensor
-	Numbers   []json.RawMessage // numbers that it returns; a float is a string
-}
-
-// A fakeGuard is an unneeded condition on sizes that a fake sets.
-type fakeGuard struct {
-	Argument        int
-	Text, At, Other string
+	compare.Fake                 // without what it saw
+	Op           string          // the op called first: another one if the op decomposes
+	Site         [2]any          // of the fake: file and line
+	Beside       *fakeCall       // the same call of the kernel for the CPU
+	Unknown      string          // why the fake was not called
+	Arguments    [][]*fakeTensor // arguments, by position in the schema
+	Written      [][]*fakeTensor // tensors of arguments with (a!), after the call
+	Results      [][]*fakeTensor
+	Numbers      []json.RawMessage // numbers that it returns; a float is a string
 }
 
 // A fakeTensor is an argument or a result of a fake; nil is an undefined tensor.
@@ -135,13 +124,10 @@ func forgetTensors(value any) {
 }
 
 func (c *fakeCall) fake(op *asserts.Op) *compare.Fake {
-	f := &compare.Fake{Missing: c.Missing, Fault: c.Fault, Refuses: c.Refuses, Symbols: c.Symbols, Elsewhere: c.Elsewhere}
+	f := c.Fake
 	f.Site.File, _ = c.Site[0].(string)
 	if line, ok := c.Site[1].(float64); ok {
 		f.Site.Line = int(line)
-	}
-	for _, g := range c.Guards {
-		f.Guards = append(f.Guards, compare.Guard{Arg: g.Argument, Text: g.Text, At: g.At, Other: g.Other})
 	}
 	f.Seen.Level = asserts.Content
 	for _, s := range op.Args {
@@ -164,7 +150,7 @@ func (c *fakeCall) fake(op *asserts.Op) *compare.Fake {
 	if c.Beside != nil {
 		f.Beside = c.Beside.fake(op)
 	}
-	return f
+	return &f
 }
 
 // numberText returns the text of a number that a fake returned, "" for a symbol.

@@ -14,7 +14,6 @@ import (
 // recursive is appended to a function that calls itself.
 const recursive = ", recursive"
 
-// mostFrames is the number of frames in a report.
 const mostFrames = 12
 
 // Frames turns the stack of a crash, as a worker writes it, into the functions of the op: innermost first, up to
@@ -27,7 +26,6 @@ func Frames(raw []string) []string {
 	return append(nativeFrames(raw[:python]), pythonFrames(raw[python:])...)
 }
 
-// pythonFrame matches a line of Python's faulthandler.
 var pythonFrame = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
 
 // pythonFrames returns the Python functions, except the host's and those of torch that call a kernel.

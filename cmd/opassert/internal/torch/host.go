@@ -25,7 +25,6 @@ var hostFiles embed.FS
 // hostFolder is in the paths of the host's files in Python.
 const hostFolder = ".zip/opassert_host/"
 
-// hostZip returns the package of the host as a zip.
 func hostZip() ([]byte, error) {
 	var all bytes.Buffer
 	to := zip.NewWriter(&all)
@@ -79,7 +78,6 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 	), errors.Join(err, without)
 }
 
-// A host is the Python of a worker's kernels.
 type host struct {
 	server     int                     // the process forked for this worker
 	added      map[string]asserts.Site // the ops that its modules added, and their kernels

@@ -16,16 +16,20 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A RegistrationFinding is a fault of a registration, found without a call.
-type RegistrationFinding struct {
-	Code, Op, Message, Fix string
-	File                   string
-	Line                   int
+// A LintRow is a fault of a schema or a registration, found without a call, in the form of lint -json.
+type LintRow struct {
+	Code    string `json:"code"`
+	Op      string `json:"op"`
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"` // 0 for a registration
+	Message string `json:"message"`
+	Fix     string `json:"fix"`
 }
 
 // Registrations are what modules register, and the faults of that.
 type Registrations struct {
-	Found  []RegistrationFinding
+	Found  []LintRow
 	Ops    int
 	Looked map[string]int // how many functions were compared with schemas, by "kernel", "fake", "formula", "rule"
 }
@@ -51,7 +55,7 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (*R
 	}
 	text, err := os.ReadFile(answer)
 	var reply struct {
-		Found  []RegistrationFinding
+		Found  []LintRow
 		Looked map[string]int
 		Ops    []struct {
 			Op, Schema, File string
@@ -67,7 +71,7 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (*R
 			continue // in a type that only the dispatcher knows
 		}
 		for _, f := range schema.LintOp(parsed) {
-			reply.Found = append(reply.Found, RegistrationFinding{
+			reply.Found = append(reply.Found, LintRow{
 				Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line,
 			})
 		}

@@ -25,9 +25,9 @@ const (
 
 // A ruleFault is a fault as opassert_host/formulas.py writes it.
 type ruleFault struct {
-	Argument, Saw, Fix, Note, File string
-	Line                           int
-	Symptom                        asserts.Symptom
+	asserts.Fault
+	File string
+	Line int
 }
 
 // HasRules reports whether rules are called: where kernels are Python's.
@@ -81,9 +81,8 @@ func answer(name string, args ...any) (string, error) {
 func faultsOf(code asserts.Code, said []ruleFault) []asserts.Fault {
 	var faults []asserts.Fault
 	for _, f := range said {
-		faults = append(faults, asserts.Fault{
-			Code: code, Argument: f.Argument, Saw: f.Saw, Symptom: f.Symptom, Fix: f.Fix, Note: f.Note, Site: asserts.Site{File: f.File, Line: f.Line},
-		})
+		f.Code, f.Site = code, asserts.Site{File: f.File, Line: f.Line}
+		faults = append(faults, f.Fault)
 	}
 	return faults
 }

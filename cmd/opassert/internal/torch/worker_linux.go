@@ -63,7 +63,6 @@ func getenv(name string) string {
 	return C.GoString(C.getenv(cname))
 }
 
-// spent returns the processor time of this process.
 func spent() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

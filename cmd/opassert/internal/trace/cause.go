@@ -30,22 +30,22 @@ type Reason struct {
 
 // An InvariantViolation is a broken invariant.
 type InvariantViolation struct {
-	Code        preserve.Code
-	Line        int64 // the first line that broke it
-	Object      Address
-	Impl        Address
-	Type        string // of the object
-	Cause       Cause
-	Evidence    []Reason // for the cause
-	Against     []Reason // against the other candidates
-	Consequence int64    // the first line that shows a use of the freed address; 0 without one
-	Found       string   // the type found at the freed address; "" if it is not known
-	Tensor      Address  // the tensor that asked for it then
-	World       string   // the process, by the prefix of the lines
-	Root        int64    // the line of the violation that this one follows from; 0: none
-	Inferred    string   // how the cause was inferred; "" if a line shows it
-	Proof       string   // the line that would prove it
-	Warning     string   // an explanation that is as likely; "" for a violation
+	Code        preserve.Code `json:"code"`
+	Line        int64         `json:"line"` // the first line that broke it
+	Object      Address       `json:"object"`
+	Impl        Address       `json:"impl"`
+	Type        string        `json:"type,omitempty"` // of the object
+	Cause       Cause         `json:"cause"`
+	Evidence    []Reason      `json:"-"`                  // for the cause
+	Against     []Reason      `json:"against,omitempty"`  // against the other candidates
+	Consequence int64         `json:"-"`                  // the first line that uses the freed address; 0: none
+	Found       string        `json:"found,omitempty"`    // the type found at the freed address; "" if it is not known
+	Tensor      Address       `json:"tensor,omitempty"`   // the tensor that asked for it then
+	World       string        `json:"process,omitempty"`  // by the prefix of the lines
+	Root        int64         `json:"root,omitempty"`     // the line of the violation that it follows from; 0: none
+	Inferred    string        `json:"inferred,omitempty"` // how the cause was inferred; "" if a line shows it
+	Proof       string        `json:"proof,omitempty"`    // the line that would prove it
+	Warning     string        `json:"warning,omitempty"`  // an explanation that is as likely; "" for a violation
 
 	facts       causeLines
 	context     int64
@@ -62,7 +62,6 @@ func (v *InvariantViolation) because(cause Cause, evidence ...Reason) *Invariant
 	return v
 }
 
-// says returns a line with its evidence.
 func says(line int64, format string, args ...any) Reason {
 	return Reason{line, fmt.Sprintf(format, args...)}
 }

@@ -140,7 +140,6 @@ func (f *follower) endLife(l Life) {
 	f.ended(l)
 }
 
-// follow applies one record.
 func (f *follower) follow(r *logRecord) {
 	if r.cut && (r.ref != 0 || r.count == NoCount) && f.objects[r.ref] == nil && f.dead[r.ref] == nil {
 		return // the address may continue
@@ -251,7 +250,9 @@ func (f *follower) followImpl(r *logRecord) {
 			f.eventCount(&i.Life, EmptyAndUsed, r.count)
 		}
 		w.emptyAt, w.emptyUses = f.number, r.count
-		f.emptySlot(i)
+		if i.broken != nil && i.broken.Consequence == 0 {
+			i.broken.facts.emptyAt = f.number
+		}
 	case created:
 		f.create(i, r)
 	case slotPoints:
@@ -269,7 +270,6 @@ func (f *follower) followImpl(r *logRecord) {
 	}
 }
 
-// create handles a new object.
 func (f *follower) create(i *impl, r *logRecord) {
 	if old := f.objects[r.ref]; old != nil {
 		f.event(&old.Life, NotSeenEnd)
@@ -325,7 +325,6 @@ func (f *follower) setSlot(i *impl, o *object) {
 	}
 }
 
-// forgetFreed forgets the freed object that a slot pointed at.
 func (f *follower) forgetFreed(i *impl) {
 	if i.freed != nil {
 		f.endLife(i.freed.Life)
@@ -456,14 +455,6 @@ func (o *object) settle(broke func(*doubt) (broke, settled bool)) {
 	o.doubts = rest
 }
 
-// emptySlot handles a slot that holds no object.
-func (f *follower) emptySlot(i *impl) {
-	if i.broken != nil && i.broken.Consequence == 0 {
-		i.broken.facts.emptyAt = f.number
-	}
-}
-
-// slotPointsAt handles a slot that points at an address.
 func (f *follower) slotPointsAt(i *impl, at uint64) {
 	f.context++
 	if i.freed != nil && uint64(i.freed.Address) == at {
@@ -543,7 +534,6 @@ func (f *follower) moveBytes(o *object, data uint64) {
 	o.Impl = Address(data)
 }
 
-// handOut hands out the object that the slot points at.
 func (f *follower) handOut(i *impl, s preserve.Step) {
 	f.context++
 	o := f.objects[i.wrap.pointsTo]
@@ -611,7 +601,6 @@ func (f *follower) endWrap(i *impl, r *logRecord) {
 	f.foundType(i, r.ref, f.typeName(r.typ))
 }
 
-// foundType records the type of the object at an address.
 func (f *follower) foundType(i *impl, at uint64, typ string) {
 	if i.freed != nil && uint64(i.freed.Address) == at {
 		if i.broken == nil || i.broken.Consequence == 0 {
@@ -712,7 +701,6 @@ func (f *follower) breaks(c preserve.Code, o *object, data Address, saw string) 
 	return v
 }
 
-// breaksAt records a violation at a line.
 func (f *follower) breaksAt(c preserve.Code, line int64, object, data Address, saw string) *InvariantViolation {
 	v := &InvariantViolation{Code: c, Line: line, World: f.world, Object: object, Impl: data, context: f.context, facts: causeLines{saw: saw}}
 	f.violations = append(f.violations, v)

@@ -15,27 +15,23 @@ var pageText string
 
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
-// Limits of one page. The text and the JSON have all lives.
+// Limits of one page.
 const (
 	maxKept   = 20_000 // lives kept until the end, besides the broken ones
 	maxBreaks = 50     // violations drawn
-	maxOthers = 100    // lives drawn besides those
 	maxBeside = 12     // rows besides that of the broken object
 )
 
-// HTML writes one self-contained page that draws a row for each life, with its violations.
+// HTML writes one self-contained page that draws a row for each life of a violation.
 type HTML struct {
 	w     io.Writer
 	name  string
-	all   bool
 	lives []Life
 	free  int
 }
 
-// NewHTML returns an HTML that writes to w, with all lives if lives is true; name is the log's.
-func NewHTML(w io.Writer, name string, lives bool) *HTML {
-	return &HTML{w: w, name: name, all: lives, free: maxKept}
-}
+// NewHTML returns an HTML that writes to w; name is the log's.
+func NewHTML(w io.Writer, name string) *HTML { return &HTML{w: w, name: name, free: maxKept} }
 
 // Life keeps one life for the page.
 func (h *HTML) Life(l Life) {
@@ -53,7 +49,6 @@ func (h *HTML) End(r LogReport) error { return page().Execute(h.w, h.draw(r)) }
 
 func (h *HTML) draw(r LogReport) pageData {
 	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}
-	shown := map[int]bool{}
 	findings := r.Breaks()
 	// Those with a consequence come first.
 	slices.SortStableFunc(findings, func(a, b finding) int { return rank(a.InvariantViolation) - rank(b.InvariantViolation) })
@@ -62,24 +57,11 @@ func (h *HTML) draw(r LogReport) pageData {
 		if len(b.Below) > 0 {
 			drawn = b.Below[0]
 		}
-		lives := h.around(&drawn, shown)
+		lives := h.around(&drawn)
 		b.Rows, b.Steps = rows(lives, &drawn), steps(lives, &drawn)
 		p.Breaks = append(p.Breaks, b)
 	}
 	p.MoreBreaks = len(findings) - len(p.Breaks)
-	var others []Life
-	for i, l := range h.lives {
-		if !h.all || shown[i] || l.Kind == Tensor && !l.has(Replaced) {
-			continue
-		}
-		if len(others) == maxOthers {
-			p.MoreOthers++
-			continue
-		}
-		others = append(others, l)
-	}
-	slices.SortStableFunc(others, func(a, b Life) int { return int(a.Events[0].Line - b.Events[0].Line) })
-	p.Others = rows(others, nil)
 	return p
 }
 
@@ -91,9 +73,9 @@ func rank(v InvariantViolation) int {
 }
 
 // around returns the lives of a violation: the object's, its impl's, and those of others that share the impl.
-func (h *HTML) around(v *InvariantViolation, shown map[int]bool) []Life {
+func (h *HTML) around(v *InvariantViolation) []Life {
 	var object, impl, beside []Life
-	for i, l := range h.lives {
+	for _, l := range h.lives {
 		switch {
 		case l.World != v.World:
 			continue
@@ -105,10 +87,7 @@ func (h *HTML) around(v *InvariantViolation, shown map[int]bool) []Life {
 			impl = append(impl, l)
 		case l.touches(v.Impl) && len(beside) < maxBeside:
 			beside = append(beside, l)
-		default:
-			continue
 		}
-		shown[i] = true
 	}
 	return slices.Concat(object, impl, beside)
 }
@@ -127,8 +106,6 @@ type pageData struct {
 	Report     *LogReport
 	Breaks     []breakData
 	MoreBreaks int
-	Others     []row
-	MoreOthers int
 }
 
 type breakData struct {
@@ -145,7 +122,7 @@ type row struct {
 	Code   preserve.Code
 	Line   int64   // the position of the violation
 	Use    int64   // and of its consequence
-	Breaks float64 // the position of the line; 0: none
+	Breaks float64 // the position of the line
 	Later  float64 // the position of the consequence
 }
 
@@ -197,12 +174,10 @@ func rows(lives []Life, v *InvariantViolation) []row {
 			}
 			d.Dots = append(d.Dots, dot{place(e.Line), class, e.String(), e.Line})
 		}
-		if v != nil {
-			d.Code, d.Line, d.Use = v.Code, v.Line, v.Consequence
-			d.Breaks = place(v.Line)
-			if v.Consequence != 0 && v.Consequence != v.Line {
-				d.Later = place(v.Consequence)
-			}
+		d.Code, d.Line, d.Use = v.Code, v.Line, v.Consequence
+		d.Breaks = place(v.Line)
+		if v.Consequence != 0 && v.Consequence != v.Line {
+			d.Later = place(v.Consequence)
 		}
 		all[i] = d
 	}

@@ -32,6 +32,9 @@ const (
 
 func (m Making) String() string { return [...]string{"", "hermetic", "not hermetic"}[m] }
 
+// MarshalText is String.
+func (m Making) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
 // An Address is a pointer that the log prints; 0 means none.
 type Address uint64
 
@@ -116,16 +119,16 @@ const MaxEvents = 32
 
 // A Life is the record of one object, impl or tensor in the log.
 type Life struct {
-	Kind        LifeKind
-	Address     Address
-	World       string  // the process, by the prefix of the lines
-	Type        string  // of an object
-	Impl        Address // of an object; of a tensor, the last one
-	Interpreter Address // the interpreter that made the object, if known
-	Made        Making
-	State       preserve.State
-	Events      []Event
-	Dropped     int // events that are not kept, from the middle
+	Kind        LifeKind       `json:"kind"`
+	Address     Address        `json:"address"`
+	World       string         `json:"process,omitempty"`     // by the prefix of the lines
+	Type        string         `json:"type,omitempty"`        // of an object
+	Impl        Address        `json:"impl,omitempty"`        // of an object; of a tensor, the last one
+	Interpreter Address        `json:"interpreter,omitempty"` // that made the object, if known
+	Made        Making         `json:"made,omitempty"`
+	State       preserve.State `json:"-"`
+	Events      []Event        `json:"-"`
+	Dropped     int            `json:"dropped,omitempty"` // events that are not kept, from the middle
 }
 
 // Broken reports whether an invariant broke in this life.

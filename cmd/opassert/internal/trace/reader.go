@@ -70,7 +70,6 @@ type world struct {
 	gaps    int64
 }
 
-// numbers checks the line numbers.
 type numbers struct{ last int64 }
 
 // follows reports whether n is the next number. A hole before the first one hides nothing.

@@ -86,13 +86,12 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("%d events kept", len(l.Events))
 			}
 		}
-		text, js, html := NewText(io.Discard, false), NewJSON(io.Discard, true), NewHTML(io.Discard, "log", true)
+		js, html := NewJSON(io.Discard), NewHTML(io.Discard, "log")
 		for _, l := range wholeLives {
-			text.Life(l)
 			js.Life(l)
 			html.Life(l)
 		}
-		must.Do(t, errors.Join(text.End(whole), js.End(whole), html.End(whole)))
+		must.Do(t, errors.Join(whole.WriteText(io.Discard), js.End(whole), html.End(whole)))
 	})
 }
 

@@ -352,7 +352,6 @@ func (f *follower) afterDeallocation(d *death, r *logRecord) {
 	}
 }
 
-// staleSlot handles a slot that points at a deallocated object.
 func (f *follower) staleSlot(i *impl, d *death) {
 	v := d.broken
 	switch {

@@ -6,8 +6,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -28,56 +26,14 @@ var reportTemplate = sync.OnceValue(func() *template.Template {
 			}
 			return "1 " + what
 		},
-		"middle": func() int { return MaxEvents / 2 },
 	}
 	return template.Must(template.New("").Funcs(functions).Parse(reportText))
 })
 
-// Text writes the violations as text, and then the lives, if asked for.
-type Text struct {
-	w     *bufio.Writer
-	lives *os.File // the lives, written as they end, to follow the violations
-	spool *bufio.Writer
-	err   error
-}
-
-// NewText returns a Text that writes to w, with the lives if lives is true.
-func NewText(w io.Writer, lives bool) *Text {
-	t := &Text{w: bufio.NewWriter(w)}
-	if !lives {
-		return t
-	}
-	if t.lives, t.err = os.CreateTemp("", "opassert-lives-"); t.err == nil {
-		os.Remove(t.lives.Name()) // unlinked at once where the system lets it: this process may be killed
-		t.spool = bufio.NewWriter(t.lives)
-	}
-	return t
-}
-
-// Life writes one life. Tensors are only shown if their storage was replaced.
-func (t *Text) Life(l Life) {
-	if t.spool == nil || l.Kind == Tensor && !l.has(Replaced) {
-		return
-	}
-	t.err = cmp.Or(t.err, reportTemplate().ExecuteTemplate(t.spool, "life", l))
-}
-
-func (l *Life) has(w *What) bool {
-	return slices.ContainsFunc(l.Events, func(e Event) bool { return e.What == w })
-}
-
-// End writes the violations, the summary of the log, and the lives.
-func (t *Text) End(r LogReport) error {
-	t.err = cmp.Or(t.err, reportTemplate().ExecuteTemplate(t.w, "report", &r))
-	if t.spool != nil {
-		fmt.Fprintln(t.w)
-		t.err = cmp.Or(t.err, t.spool.Flush())
-		_, err := io.Copy(t.w, io.NewSectionReader(t.lives, 0, math.MaxInt64))
-		t.err = cmp.Or(t.err, err)
-		t.lives.Close()
-		os.Remove(t.lives.Name())
-	}
-	return cmp.Or(t.err, t.w.Flush())
+// WriteText writes the violations as text, and the summary of the log.
+func (r *LogReport) WriteText(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	return cmp.Or(reportTemplate().ExecuteTemplate(b, "report", r), b.Flush())
 }
 
 // A finding is a violation that follows from no other.

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"os"
 	"syscall"
-
-	"github.com/opassert/opassert/cmd/opassert/internal/preload"
 )
 
 // countsOf is the part of one op in the file of counts, which all processes map:
@@ -39,11 +36,6 @@ const (
 	lostSize    = 8 + lostMost*16
 )
 
-func newCounts() (*os.File, error) {
-	return preload.NewMemory("opassert-counts", countsOps*countsSize+lostSize)
-}
-
-// readCounts returns the counts of the first n ops.
 func readCounts(f io.ReaderAt, n int) ([]countsOf, error) {
 	counts := make([]countsOf, min(n, countsOps))
 	for i := range counts {

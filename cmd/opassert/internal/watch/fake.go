@@ -134,7 +134,6 @@ func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Ver
 	return verdict
 }
 
-// hasBytes reports whether the bytes of all tensors are known.
 func hasBytes(all []asserts.Observation) bool {
 	return !slices.ContainsFunc(all, func(o asserts.Observation) bool { return o.Defined() && (o.Content == nil || o.Content.Bytes == nil) })
 }

@@ -77,7 +77,6 @@ func (f *OpFinding) result() asserts.Result {
 	return result
 }
 
-// findings are the findings of a run.
 type findings struct {
 	mu      sync.Mutex
 	byKey   map[string]*OpFinding

@@ -12,6 +12,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
 	"github.com/opassert/opassert/cmd/opassert/internal/watch"
 	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
@@ -44,7 +45,7 @@ func TestFrequentOps(t *testing.T) {
 func TestPlanWithoutChecks(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		report := must.Get(watch.Run(t.Context(), watch.Config{
-			Command: []string{p.path, "-c", "import torch; torch.ones(2).add_(torch.zeros(2)).clone()"},
+			Program: preload.Program{Command: []string{p.path, "-c", "import torch; torch.ones(2).add_(torch.zeros(2)).clone()"}},
 			Plan:    func(_, _ string, _ *schema.Op) (engine.Checks, error) { return engine.Checks{}, nil },
 			Policy:  asserts.Aware(), Sample: 1,
 		}))(t)

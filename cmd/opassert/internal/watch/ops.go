@@ -158,7 +158,6 @@ func hasView(op *asserts.Op, arg asserts.Ref) bool {
 	return slices.ContainsFunc(op.Plan(), func(c asserts.Check) bool { return c.Code == asserts.ViewStorage && c.Against == arg })
 }
 
-// numbered returns the op with a number, or nil.
 func (o *ops) numbered(n int64) *watchedOp {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -25,7 +25,6 @@ type process struct {
 	next    int64
 }
 
-// answer answers a frame.
 func (p *process) answer(f preload.Message) ([]byte, error) {
 	reply, err := p.reply(f)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// An opSkip is a skip of calls of an op.
 type opSkip struct {
 	op     string
 	code   asserts.Code

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -35,28 +34,22 @@ const (
 
 // A Config is the program to run, and the checks of its calls.
 type Config struct {
-	Command        []string
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Child          *Child                                                             // the program, where it runs already; may be nil
-	Objects        *live.Watch                                                        // of the same program; may be nil
-	Plan           func(version, device string, op *schema.Op) (engine.Checks, error) // of the ops of a version of libtorch, and of a device if it is given
-	Policy         *asserts.Policy
-	Wants          func(op string) bool // which ops; nil: all
-	Record         int                  // distinct calls that are kept of each op, where it or its kernel is not PyTorch's own or Wants names it
-	Strings        bool                 // string arguments are kept too
-	Content        Content
-	Fakes          Content               // when the program ends, once for each kind of arguments, on a device three times
-	Tolerance      float64               // how far values on a device may be from those of the kernel for the CPU, relative to 1 + their size; 0: they are not compared
-	Sample         int                   // observe one in Sample calls of PyTorch's own ops at the level content
-	MaxBytes       int64                 // calls on larger storages are observed at the level identity; 0: no limit
-	Fail           bool                  // raise a finding at the call
-	Found          func(*OpFinding)      // called with each distinct finding at once; may be nil
-	Known          func(*OpFinding) bool // whether a baseline has a finding, which then is neither printed nor raised; may be nil
+	preload.Program
+	Objects   *live.Watch                                                        // of the same program; may be nil
+	Plan      func(version, device string, op *schema.Op) (engine.Checks, error) // of the ops of a version of libtorch, and of a device if it is given
+	Policy    *asserts.Policy
+	Wants     func(op string) bool // which ops; nil: all
+	Record    int                  // distinct calls that are kept of each op, where it or its kernel is not PyTorch's own or Wants names it
+	Strings   bool                 // string arguments are kept too
+	Content   Content
+	Fakes     Content               // when the program ends, once for each kind of arguments, on a device three times
+	Tolerance float64               // how far values on a device may be from those of the kernel for the CPU, relative to 1 + their size; 0: they are not compared
+	Sample    int                   // observe one in Sample calls of PyTorch's own ops at the level content
+	MaxBytes  int64                 // calls on larger storages are observed at the level identity; 0: no limit
+	Fail      bool                  // raise a finding at the call
+	Found     func(*OpFinding)      // called with each distinct finding at once; may be nil
+	Known     func(*OpFinding) bool // whether a baseline has a finding, which then is neither printed nor raised; may be nil
 }
-
-// A Child is a program that runs already.
-type Child = preload.Child
 
 // level returns the level of PyTorch's own ops, or of others.
 func (c Config) level(custom bool) asserts.Level {
@@ -70,7 +63,6 @@ func (c Config) level(custom bool) asserts.Level {
 	return asserts.Identity
 }
 
-// A run is a program being watched.
 type run struct {
 	config   Config
 	object   *preload.SharedObject
@@ -115,7 +107,8 @@ func Run(ctx context.Context, config Config) (*OpReport, error) {
 	kind := Loader()
 	kind.Fit, kind.Memory = r.fit, r.memory
 	var err error
-	if r.counts, err = newCounts(); err != nil { //mutate:equivalent false: a limit of files is one of the whole process of a test
+	r.counts, err = preload.NewMemory("opassert-counts", countsOps*countsSize+lostSize)
+	if err != nil { //mutate:equivalent false: a limit of files is one of the whole process of a test
 		return nil, err
 	}
 	defer r.counts.Close()
@@ -127,12 +120,11 @@ func Run(ctx context.Context, config Config) (*OpReport, error) {
 		return (&process{run: r, pending: make(map[int64][]*asserts.Violation)}).answer
 	})
 	begun := time.Now()
-	program := preload.Program{Command: config.Command, Stdin: config.Stdin, Stdout: config.Stdout, Stderr: config.Stderr, Child: config.Child}
 	preloads := []*preload.SharedObject{r.object}
 	if config.Objects != nil {
 		preloads = append(preloads, config.Objects.Object)
 	}
-	end, err := program.Run(ctx, preloads...)
+	end, err := config.Program.Run(ctx, preloads...)
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +318,6 @@ func (r *run) countHidden(op *watchedOp, seen *asserts.Seen, found []*asserts.Vi
 	}
 }
 
-// codesOf returns the checks of a plan.
 func codesOf(op *asserts.Op) (codes asserts.Codes) {
 	for _, check := range op.Checks {
 		codes |= asserts.CodesOf(check.Code)

@@ -14,6 +14,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/cmd/opassert/internal/live"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
 	"github.com/opassert/opassert/internal/dev/must"
 )
 
@@ -214,7 +215,7 @@ func TestRunWithoutLibtorch(t *testing.T) {
 	if _, err := exec.LookPath("c++"); err != nil || runtime.GOOS != "linux" {
 		t.Skip("programs are watched on Linux, and what is loaded into them is made by a compiler")
 	}
-	config := Config{Command: []string{"grep", "-q", "/preserve-", "/proc/self/maps"}, Policy: asserts.Aware()}
+	config := Config{Program: preload.Program{Command: []string{"grep", "-q", "/preserve-", "/proc/self/maps"}}, Policy: asserts.Aware()}
 	objects := must.Get(live.Start(live.Config{}))(t)
 	defer objects.End()
 	for _, tt := range []struct {
