@@ -8,6 +8,7 @@ argument is how many seconds a program may take.
 import contextlib
 import importlib
 import json
+import multiprocessing
 import os
 import runpy
 import signal
@@ -15,10 +16,21 @@ import sys
 import tempfile
 
 longest = int(sys.argv[1])
+processes = multiprocessing.get_context("fork")
 
 
-def run(program, printed):
-    """Runs a program as `python3 PROGRAM` does, and returns its exit status."""
+def forked(function, *given):
+    """Calls a function in a process of its own, with a file; returns the exit status, and what it wrote there."""
+    with tempfile.TemporaryFile("w+") as file:
+        process = processes.Process(target=function, args=(*given, file))
+        process.start()
+        process.join()
+        file.seek(0)
+        return process.exitcode, file.read()
+
+
+def run(program, printed, imported):
+    """Runs a program as `python3 PROGRAM` does, and writes what it imports."""
     out = os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     for stream in (1, 2):
         os.dup2(out, stream)
@@ -26,72 +38,43 @@ def run(program, printed):
     signal.alarm(longest)
     sys.argv = [program]
     sys.path[0] = os.path.dirname(program)
+    known = set(sys.modules)
     try:
         runpy.run_path(program, run_name="__main__")
-    except SystemExit as e:
-        if e.code is None or isinstance(e.code, int):
-            return e.code or 0
-        print(e.code, file=sys.stderr)
-        return 1
-    except BaseException as e:
-        try:
-            sys.excepthook(type(e), e, e.__traceback__)
-        except SystemExit as of_the_hook:
-            return of_the_hook.code
-        return 1
-    return 0
+    except Exception as e:
+        sys.excepthook(type(e), e, e.__traceback__)
+        sys.exit(1)
+    finally:
+        print(json.dumps([sys.path, [name for name in sys.modules if name not in known]]), file=imported, flush=True)
 
 
-def forked(program, printed):
-    """Runs a program in a process of its own, and returns its exit status and its imports."""
-    with tempfile.TemporaryFile("w+") as imported:
-        child = os.fork()
-        if child == 0:
-            known = set(sys.modules)
-            status = run(program, printed)
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()
-            json.dump([sys.path, [name for name in sys.modules if name not in known]], imported)
-            imported.flush()
-            os._exit(status & 0xFF)
-        ended = os.waitpid(child, 0)[1]
-        imported.seek(0)
-        return -os.WTERMSIG(ended) if os.WIFSIGNALED(ended) else os.WEXITSTATUS(ended), imported.read()
+def warm(imported, line, left):
+    """Makes the imports of a program, runs those like it, and writes the next line that is not one's."""
+    sys.path[:], names = json.loads(imported)
+    for name in names:
+        with contextlib.suppress(BaseException):  # it is not the name of a module
+            importlib.import_module(name)
+    while line and json.loads(line)[2]:
+        answer(*json.loads(line)[:2])
+        line = asks.readline()
+    print(line, end="", file=left, flush=True)
 
 
-def warm(imported, line):
-    """Runs programs like the one before in forks of a fork that makes its imports; returns the next line that is not one's."""
-    with tempfile.TemporaryFile("w+") as left:
-        process = os.fork()
-        if process == 0:
-            sys.path[:], names = json.loads(imported)
-            for name in names:
-                with contextlib.suppress(BaseException):  # it is not the name of a module
-                    importlib.import_module(name)
-            while line:
-                program, printed, like = json.loads(line)
-                if not like:
-                    break
-                print(forked(program, printed)[0], file=answers)
-                line = sys.stdin.readline()
-            left.write(line)
-            left.flush()
-            os._exit(0)
-        os.waitpid(process, 0)
-        left.seek(0)
-        return left.read()
+def answer(program, printed):
+    status, imported = forked(run, program, printed)
+    print(status, file=answers, flush=True)
+    return imported
 
 
-answers = os.fdopen(os.dup(1), "w", buffering=1)
+asks, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 import torch  # after that, so that its output is not an answer
 
-imported, line = "", sys.stdin.readline()
+imported, line = "", asks.readline()
 while line:
     program, printed, like = json.loads(line)
     if like and imported:
-        line = warm(imported, line)
+        line = forked(warm, imported, line)[1]
     else:
-        status, imported = forked(program, printed)
-        print(status, file=answers)
-        line = sys.stdin.readline()
+        imported = answer(program, printed)
+        line = asks.readline()

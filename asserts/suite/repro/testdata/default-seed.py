@@ -46,10 +46,7 @@ def elements(t):
 
 def tensors(values):
     """Returns the tensors among values, in order."""
-    if isinstance(values, torch.Tensor):
-        return [values]
-    values = values.values() if isinstance(values, dict) else values
-    return [t for v in values for t in tensors(v)] if isinstance(values, (list, tuple, type({}.values()))) else []
+    return [t for t in torch.utils._pytree.tree_flatten(values)[0] if isinstance(t, torch.Tensor)]
 
 
 def call(byte):

@@ -8,18 +8,13 @@ import torch._subclasses.fake_tensor
 
 def replaced(values, by):
     """Returns values with each tensor and device replaced by the result of by."""
-    if isinstance(values, (torch.Tensor, torch.device)):
-        return by(values)
-    if isinstance(values, dict):
-        return {k: replaced(v, by) for k, v in values.items()}
-    return type(values)(replaced(v, by) for v in values) if isinstance(values, (list, tuple)) else values
+    return torch.utils._pytree.tree_map(lambda v: by(v) if isinstance(v, (torch.Tensor, torch.device)) else v, values)
 
 
 def numbers(results):
     """Returns the numbers among results, in order, and None for other values and unknown numbers."""
-    if isinstance(results, (list, tuple)):
-        return [n for r in results for n in numbers(r)]
-    return [results if isinstance(results, (int, float, complex)) else None]
+    values = torch.utils._pytree.tree_flatten(results)[0]
+    return [v if isinstance(v, (int, float, complex)) else None for v in values]
 
 
 self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)

@@ -91,11 +91,7 @@ def guarding(behind, protection):
 
 def replaced(values, by):
     """Returns values with each tensor and device replaced by the result of by."""
-    if isinstance(values, (torch.Tensor, torch.device)):
-        return by(values)
-    if isinstance(values, dict):
-        return {k: replaced(v, by) for k, v in values.items()}
-    return type(values)(replaced(v, by) for v in values) if isinstance(values, (list, tuple)) else values
+    return torch.utils._pytree.tree_map(lambda v: by(v) if isinstance(v, (torch.Tensor, torch.device)) else v, values)
 
 
 def call(protection):

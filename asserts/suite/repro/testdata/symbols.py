@@ -9,11 +9,7 @@ import torch._subclasses.fake_tensor
 
 def replaced(values, by):
     """Returns values with each tensor and device replaced by the result of by."""
-    if isinstance(values, (torch.Tensor, torch.device)):
-        return by(values)
-    if isinstance(values, dict):
-        return {k: replaced(v, by) for k, v in values.items()}
-    return type(values)(replaced(v, by) for v in values) if isinstance(values, (list, tuple)) else values
+    return torch.utils._pytree.tree_map(lambda v: by(v) if isinstance(v, (torch.Tensor, torch.device)) else v, values)
 
 
 self = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412, 0.7647059, 0.23529412], dtype=torch.float32).reshape((2, 3))

@@ -8,19 +8,12 @@ import torch
 
 def tensors(values):
     """Returns the tensors among values, in order."""
-    if isinstance(values, torch.Tensor):
-        return [values]
-    values = values.values() if isinstance(values, dict) else values
-    return [t for v in values for t in tensors(v)] if isinstance(values, (list, tuple, type({}.values()))) else []
+    return [t for t in torch.utils._pytree.tree_flatten(values)[0] if isinstance(t, torch.Tensor)]
 
 
 def replaced(values, by):
     """Returns values with each tensor and device replaced by the result of by."""
-    if isinstance(values, (torch.Tensor, torch.device)):
-        return by(values)
-    if isinstance(values, dict):
-        return {k: replaced(v, by) for k, v in values.items()}
-    return type(values)(replaced(v, by) for v in values) if isinstance(values, (list, tuple)) else values
+    return torch.utils._pytree.tree_map(lambda v: by(v) if isinstance(v, (torch.Tensor, torch.device)) else v, values)
 
 
 def shared(args, results):
@@ -35,9 +28,8 @@ def planned(results):
 
 def numbers(results):
     """Returns the numbers among results, in order, and None for other values and unknown numbers."""
-    if isinstance(results, (list, tuple)):
-        return [n for r in results for n in numbers(r)]
-    return [results if isinstance(results, (int, float, complex)) else None]
+    values = torch.utils._pytree.tree_flatten(results)[0]
+    return [v if isinstance(v, (int, float, complex)) else None for v in values]
 
 
 def differences(here, there, tolerance):
