@@ -77,9 +77,15 @@ func (j *judge) views() {
 // within reports whether a return lies in the memory of an argument with a common alias set: a slice of
 // another capacity, such as s[i:j:j], is a view, although its array has another ID.
 func (j *judge) within(out *output) bool {
-	return slices.ContainsFunc(j.over(&out.Observation), func(in *input) bool {
-		return slices.Contains(out.declared, in.arg)
+	return slices.ContainsFunc(j.inputs, func(in *input) bool {
+		o, base := &out.Observation, &in.after
+		return slices.Contains(out.declared, in.arg) && (overlaps(o, base) || base.reaches(o) && o.reaches(base))
 	})
+}
+
+// reaches reports whether the array of a slice, observed without its contents, begins before the end of another one.
+func (o *Observation) reaches(other *Observation) bool {
+	return o.Version > 0 && o.Content == nil && o.Traits&NoVersion != 0 && o.Storage-ID(o.Version) < other.Storage
 }
 
 // like returns the bases, or for a return that is a further storage of a view the storages of the

@@ -23,7 +23,7 @@ type Observation struct {
 	Storage     ID // 0: the tensor has no storage (sparse, mkldnn, ...)
 	ImplUses    int32
 	StorageUses int32
-	Version     uint32 // used at the content level only
+	Version     uint32 // at the content level; below it, the bytes of the array that [ObserveSlice] observed
 	Traits      Traits
 	Content     *Snapshot // nil below the content level, and for a tensor without storage; but see Parts
 }

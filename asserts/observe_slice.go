@@ -2,6 +2,7 @@ package asserts
 
 import (
 	"hash/maphash"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -121,7 +122,9 @@ func (o *Observation) slice(level Level, t unsafe.Pointer, data array, size uint
 	}
 	o.Impl = PointerID((*byte)(t))
 	if s := header(data); cap(*s) > 0 {
-		o.Storage = ID(uintptr(unsafe.Pointer(unsafe.SliceData(*s))) + uintptr(cap(*s)-1)*size)
+		bytes := uintptr(cap(*s)) * size
+		o.Storage = ID(uintptr(unsafe.Pointer(unsafe.SliceData(*s))) + bytes - size)
+		o.Version = uint32(min(bytes, math.MaxUint32))
 	}
 	o.ImplUses, o.StorageUses, o.Traits = NotCounted, NotCounted, NoVersion
 	if level >= Content {
@@ -131,6 +134,7 @@ func (o *Observation) slice(level Level, t unsafe.Pointer, data array, size uint
 
 //go:noinline
 func (o *Observation) sliceContents(data array, sizes []int64) {
+	o.Version = 0
 	o.Look(func() {
 		o.read(data, cap(*header(data)), sizes, sizes, 0)
 		stride := int64(1)

@@ -152,3 +152,52 @@ func TestSliceBacked(t *testing.T) {
 		}
 	}
 }
+
+var array = make([]float64, 8) // a stack may move
+
+// A view may have another capacity than its base, and so another array by its ID: it is one by its memory, at each
+// level. A copy is none.
+func TestViewOfAnotherCapacity(t *testing.T) {
+	whole, copied := array, slices.Clone(array)
+	see := func(level asserts.Level, data []float64) []asserts.Observation {
+		var o asserts.Observation
+		asserts.ObserveSlice(&o, level, &matrix{data}, data, int64(len(data)))
+		return []asserts.Observation{o}
+	}
+	op := wholeOp("narrow(Tensor(a) self) -> Tensor(a)")
+	for _, tt := range []struct {
+		name         string
+		self, result []float64
+		plain        bool
+		want         int
+	}{
+		{"its front", whole, whole[:2:2], true, 0},
+		{"its middle", whole, whole[3:5:6], true, 0},
+		{"its last element", whole[:7:7], whole[6:7], true, 0},
+		{"more than it", whole[2:3:3], whole[:8:8], true, 0},
+		{"what is before it", whole[2:4:4], whole[:2:2], true, 1},
+		{"what is behind it", whole[2:4:4], whole[4:6:6], true, 1},
+		{"a copy", whole, copied[:2:2], true, 1},
+		{"of a library with storages", whole, whole[:2:2], false, 1},
+	} {
+		for _, level := range []asserts.Level{asserts.Identity, asserts.Content} {
+			self := see(level, tt.self)
+			seen := asserts.Seen{Level: level, Plain: tt.plain, Before: self, After: self, Results: see(level, tt.result)}
+			found := asserts.Judge(op, &seen, asserts.Aware()).Violations
+			if len(found) != tt.want || tt.want > 0 && found[0].Code != asserts.ViewStorage {
+				t.Errorf("%s, at the level %v: %v, want %d", tt.name, level, found, tt.want)
+			}
+		}
+	}
+	for what, set := range map[string]func(*asserts.Observation){
+		"an array that is not known": func(o *asserts.Observation) { o.Version = 0 },
+		"a tensor with versions":     func(o *asserts.Observation) { o.Traits = 0 },
+	} {
+		self := see(asserts.Identity, whole)
+		set(&self[0])
+		seen := asserts.Seen{Level: asserts.Identity, Plain: true, Before: self, After: self, Results: see(asserts.Identity, whole[:2:2])}
+		if found := asserts.Judge(op, &seen, asserts.Aware()).Violations; len(found) != 1 {
+			t.Errorf("a view of %s: %v", what, found)
+		}
+	}
+}

@@ -99,6 +99,8 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 	passed := kernel.passed(in)
 	given := e.lib.heldTensors(op.Func.Args, passed)
 	out.Seen.Level, out.Seen.Plain = level, true
+	settles := level >= asserts.Content
+	level = max(level, asserts.Content) // views are found by where their elements lie
 	out.Seen.Before, out.Seen.ArgLens = observe(given, level, asserts.Observe)
 	results, err := call(kernel, in)
 	out.Seen.After, _ = observe(e.lib.heldTensors(op.Func.Args, passed), level, observeBroken)
@@ -107,7 +109,7 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 	}
 	returned := e.results(&out, op, results, slices.Concat(given...))
 	out.Seen.Results, out.Seen.ResultLens = observe(returned, level, observeBroken)
-	if level >= asserts.Content && e.settle(name) {
+	if settles && e.settle(name) {
 		late, _ := observe(e.lib.heldTensors(op.Func.Args, passed), level, observeBroken)
 		results, _ := observe(returned, level, observeBroken)
 		out.Seen.Late = slices.Concat(late, results)

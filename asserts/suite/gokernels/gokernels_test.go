@@ -13,6 +13,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -222,5 +223,30 @@ func (b bitset) Observe(o *asserts.Observation, level asserts.Level) {
 		}
 		o.Content = asserts.SliceContent(words, []int64{2}, []int64{1}, 0)
 		o.Content.DType, o.Content.ItemSize = "bool", b.item
+	}
+}
+
+// A leveled tensor has the level of its observation as its version.
+type leveled struct{}
+
+func (*leveled) Observe(o *asserts.Observation, level asserts.Level) {
+	o.Impl, o.Storage, o.Version = 1, 1, uint32(level)
+}
+
+// Where elements lie is observed at each level, and changes after the call at that of contents.
+func TestLevels(t *testing.T) {
+	op := must.Get(schema.ParseOp("f_(Tensor(a!) self) -> Tensor(a!)"))(t)
+	lib := Library{Ops: []*schema.Op{op}, Kernels: map[string]any{"f_": func(self *leveled) *leveled { return self }}}
+	e := must.Get(lib.Engine())(t)
+	for level, late := range map[asserts.Level]int{asserts.Identity: 0, asserts.Content: 2} {
+		out := must.Get(e.Call("aten::f_", []any{lib.hold(new(leveled))}, level))(t)
+		if out.Seen.Level != level || len(out.Seen.Late) != late {
+			t.Errorf("%v: seen at %v, and %d tensors again, want %d", level, out.Seen.Level, len(out.Seen.Late), late)
+		}
+		for _, o := range slices.Concat(out.Seen.Before, out.Seen.After, out.Seen.Results) {
+			if o.Version != uint32(asserts.Content) {
+				t.Errorf("%v: observed at %v", level, asserts.Level(o.Version))
+			}
+		}
 	}
 }
