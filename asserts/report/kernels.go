@@ -37,7 +37,6 @@ type Served struct {
 	Ran    int               `json:"ran"`
 }
 
-// servedBy describes the sorts of kernels, for readers.
 var servedBy = map[engine.KernelKind]string{
 	engine.OwnKernel: "with a kernel of the device's own", engine.SharedKernel: "with one of all devices",
 	engine.FallbackKernel: "without, which the device's fallback serves", engine.NoKernel: "with none",

@@ -7,7 +7,6 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A baselineLine is one known finding or crash.
 type baselineLine struct{ Code, Op, Subject string }
 
 // newBaselineLine makes a line that remains equal after writing and reading.

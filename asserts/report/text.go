@@ -111,7 +111,6 @@ func (t *textWriter) shown(all []*Shown, form Form) {
 	t.line("")
 }
 
-// writeUncounted writes what does not count, and why.
 func (r *Report) writeUncounted(t *textWriter) {
 	for _, op := range r.Ops {
 		for _, l := range op.known() {

@@ -25,7 +25,6 @@ type greeting struct {
 	kernels          int
 }
 
-// speaking is the greeting of this program's workers.
 func speaking(kernels int) greeting { return greeting{dialect(), ownVersion(), kernels} }
 
 func (g greeting) String() string {

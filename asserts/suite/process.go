@@ -119,7 +119,6 @@ func (p *process) begin(key string) (err error) {
 // kernel started holds its files open.
 const lastLines = time.Second
 
-// wait waits until the started process has ended.
 func (p *process) wait() {
 	p.cmd.Wait()
 	close(p.ended)
@@ -134,8 +133,8 @@ const killed = "SIGKILL"
 
 // wasKilled reports whether a worker was killed, from outside or by the library that it loaded.
 func wasKilled(err error) bool {
-	var load *engine.LoadError
-	return errors.Is(err, errKilled) || errors.As(err, &load) && load.Why == killed
+	load, ok := errors.AsType[*engine.LoadError](err)
+	return errors.Is(err, errKilled) || ok && load.Why == killed
 }
 
 // silent ends a worker that did not start, and returns the error.
@@ -216,7 +215,6 @@ func (p *process) read(key string) {
 	}
 }
 
-// ready waits until the worker reports that it is ready.
 func (p *process) ready(patience time.Duration) bool {
 	for {
 		line, ok := p.next(patience)

@@ -92,8 +92,7 @@ func (s *server) book(q request) (*design.Recipes, error) {
 	}
 	book, err := design.Shipped()
 	if err == nil && s.cfg.Cases != nil {
-		all := slices.Concat(*s.cfg.Cases, *book)
-		book = &all
+		book = new(slices.Concat(*s.cfg.Cases, *book))
 	}
 	return book, err
 }

@@ -174,8 +174,7 @@ func (l *Lost) Error() string { return "the device is lost: " + l.Message }
 
 // Demands returns the text that a kernel threw with the conditions in its source, and false for other failures.
 func Demands(err error) (string, bool) {
-	var t *Thrown
-	if errors.As(err, &t) {
+	if t, ok := errors.AsType[*Thrown](err); ok {
 		return t.Message + t.Asks, true
 	}
 	return "", false
@@ -183,8 +182,7 @@ func Demands(err error) (string, bool) {
 
 // Message returns the text that a kernel threw, and false for other failures.
 func Message(err error) (string, bool) {
-	var t *Thrown
-	if errors.As(err, &t) {
+	if t, ok := errors.AsType[*Thrown](err); ok {
 		return t.Message, true
 	}
 	return "", false

@@ -214,8 +214,7 @@ func deeper(t asserts.Tensor) *asserts.Snapshot {
 
 // viewOf returns a view of a tensor that the library can make, for one that it cannot.
 func (e *Engine) viewOf(d engine.Dense, f engine.Form, refusal error) (engine.Tensor, error) {
-	var lacks *engine.Unsupported
-	if !errors.As(refusal, &lacks) || f != engine.Strided || slices.Contains(d.Sizes, 0) ||
+	if !errors.As(refusal, new(*engine.Unsupported)) || f != engine.Strided || slices.Contains(d.Sizes, 0) ||
 		d.Offset == 0 && slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)) {
 		return nil, refusal
 	}
@@ -248,8 +247,7 @@ func (e *Engine) View(t engine.Tensor, d engine.Dense) (_ engine.Tensor, err err
 
 // refused is an error of the library that can't make a tensor.
 func refused(err error) error {
-	var lacks *engine.Unsupported
-	if errors.As(err, &lacks) {
+	if lacks, ok := errors.AsType[*engine.Unsupported](err); ok {
 		return lacks
 	}
 	return &engine.Thrown{Message: err.Error()}

@@ -45,7 +45,6 @@ type goFile struct {
 	later   int // turns by which usual values are
 }
 
-// goTexts returns the program for a fault of a Go kernel.
 func (s Source) goTexts(f Problem) ([]string, error) {
 	text, err := s.goText(f)
 	return []string{text}, err
@@ -189,15 +188,12 @@ func (g *goFile) call(recipe string) (string, error) {
 	return fn + "(" + strings.Join(args, ", ") + ")", nil
 }
 
-// standard returns the value of a schema's default.
 func standard(text string) (*sample.Value, error) {
 	switch text {
 	case "None":
-		v := sample.None()
-		return &v, nil
+		return new(sample.None()), nil
 	case "True", "False":
-		v := sample.Bool(text == "True")
-		return &v, nil
+		return new(sample.Bool(text == "True")), nil
 	}
 	v, err := sample.ParseValue(text, sample.NewSymbols(0))
 	if err != nil {

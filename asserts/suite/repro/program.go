@@ -107,7 +107,6 @@ func (f Problem) onCPU() bool {
 	return f.Crash.Device == engine.CPU
 }
 
-// recipe returns the call that shows a fault.
 func (f Problem) recipe() string {
 	if f.Finding != nil {
 		return f.Finding.Recipe

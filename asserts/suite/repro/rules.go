@@ -38,7 +38,6 @@ type condition struct {
 	Fault  string
 }
 
-// programOf returns how a program shows the fault of a violation.
 func programOf(v *asserts.Violation) probe.Program {
 	if v.Code == asserts.UseAfterFree {
 		return freed

@@ -80,7 +80,7 @@ func (w cells) has(kind SubjectKind, class Class) bool {
 
 var plants = map[asserts.Code]plant{}
 
-// planting registers the faults of a check. Each check has a file of its name that calls it once.
+// planting registers the faults of a check. Each check with faults here has a file of its name that calls it once.
 func planting(code asserts.Code, p plant) asserts.Code {
 	plants[code] = p
 	return code

@@ -206,8 +206,6 @@ var (
 	wrote = written(2, 3)
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func list(ts ...*description) []*description { return ts }
 
 // Undefined arguments.

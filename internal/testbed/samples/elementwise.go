@@ -45,7 +45,7 @@ func elementwise() []testCase {
 		binary("mul.Tensor"),
 		unary("neg"),
 		unary("relu"),
-		unary("clamp", ptr(-1.0), ptr(1.0)),
-		prefixed("no-max", unary("clamp", ptr(0.0), noFloat)),
+		unary("clamp", new(-1.0), new(1.0)),
+		prefixed("no-max", unary("clamp", new(0.0), noFloat)),
 	)
 }

@@ -52,7 +52,7 @@ func out() []testCase {
 	return slices.Concat(
 		binaryOut("add.out", 2.0),
 		[]testCase{
-			call("aminmax.out", "rows", floats(2, 3), ptr(int64(1)), false, written(2), written(2)),
+			call("aminmax.out", "rows", floats(2, 3), new(int64(1)), false, written(2), written(2)),
 			call("aminmax.out", "all", floats(2, 3), noInt, false, written(), written()),
 		},
 	)

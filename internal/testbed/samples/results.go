@@ -11,7 +11,7 @@ func results() []testCase {
 	values := without(meta)
 	return slices.Concat(
 		each([]variant{plain, meta},
-			call("empty.memory_format", "matrix", []int64{2, 3}, ptr(c10.Int32), noLayout, device, noBool, ptr(c10.Contiguous)),
+			call("empty.memory_format", "matrix", []int64{2, 3}, new(c10.Int32), noLayout, device, noBool, new(c10.Contiguous)),
 			call("empty.memory_format", "empty", []int64{0}, noDType, noLayout, device, noBool, noFormat),
 		),
 		[]testCase{
@@ -20,12 +20,12 @@ func results() []testCase {
 			call("sum.dim_IntList", "ints", ints(5, 2, 3), []int64{}, false, noDType),
 			call("sum.dim_IntList", "0-dim", floats(), []int64{0}, false, noDType),
 			call("sum.dim_IntList", "of-nothing", floats(2, 0), []int64{1}, false, noDType),
-			call("aminmax", "rows", floats(2, 3), ptr(int64(1)), true),
+			call("aminmax", "rows", floats(2, 3), new(int64(1)), true),
 			call("aminmax", "all", floats(2, 3), noInt, false),
-			call("aminmax", "columns", floats(2, 3), ptr(int64(0)), false),
-			call("aminmax", "last", floats(2, 3, 2), ptr(int64(-1)), false),
+			call("aminmax", "columns", floats(2, 3), new(int64(0)), false),
+			call("aminmax", "last", floats(2, 3, 2), new(int64(-1)), false),
 			call("aminmax", "0-dim", floats(), noInt, false),
-			call("aminmax", "one-element", floats(1, 1), ptr(int64(1)), true),
+			call("aminmax", "one-element", floats(1, 1), new(int64(1)), true),
 			call("linear", "bias", background, floats(2, 3), floats(4, 3), floats(4)),
 			call("linear", "no-bias", background, floats(2, 3), floats(4, 3), undefined),
 			call("linear", "empty", background, floats(2, 0), floats(2, 0), undefined),

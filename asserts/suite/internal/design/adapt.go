@@ -495,7 +495,6 @@ func (m *revision) found(word string, others []*sample.TensorSpec) []*sample.Ten
 	return []*sample.TensorSpec{sample.Pick(m.rng, have)}
 }
 
-// oneDType chooses one of the dtypes that an error lists.
 func (m *revision) oneDType(groups []string) bool {
 	var listed []string
 	for word := range strings.SplitSeq(strings.ReplaceAll(groups[1], "torch.", ""), ", ") {

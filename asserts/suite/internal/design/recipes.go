@@ -152,8 +152,7 @@ func (r *recipeReader) args(n *yaml.Node) *Recipe {
 // fault parses a value. It returns the position of an error in its text.
 func (one *Recipe) fault(text *yaml.Node, sizes *sample.SymbolTable) (at int, err error) {
 	v, err := sample.ParseValue(text.Value, sizes)
-	var fault *sample.ValueError
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*sample.ValueError](err); ok {
 		at = fault.At
 	}
 	for _, ref := range v.References(nil) {

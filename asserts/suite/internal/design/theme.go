@@ -20,7 +20,6 @@ type theme struct {
 	outs        outSize
 }
 
-// outSize describes how large out arguments are.
 type outSize uint8
 
 // Themes are those of the first cases: plain ones, so that most ops run, and edge cases, which find

@@ -56,8 +56,7 @@ func (r *Runner) judgeRun(t *Target, a *attempt, result *report.CaseResult) {
 	}
 	for _, f := range found {
 		if i := slices.IndexFunc(t.found, f.Repeats); i >= 0 {
-			again := *t.found[i]
-			result.Found = append(result.Found, &again)
+			result.Found = append(result.Found, new(*t.found[i]))
 			continue
 		}
 		c := a.c
@@ -99,8 +98,7 @@ func (r *Runner) runOnce(t *Target, a *attempt, result *report.CaseResult) {
 	result.Ran, result.Lacks, result.Waived, result.Writes = true, before.Lacks, before.Waived, before.Writes
 	result.Devices.Add(before.Devices)
 	for _, f := range before.Found {
-		again := *f
-		result.Found = append(result.Found, &again)
+		result.Found = append(result.Found, new(*f))
 	}
 }
 

@@ -1,9 +1,0 @@
-package faults
-
-import "github.com/opassert/opassert/asserts"
-
-// The faults are those of a C++ library, testdata/oplib/memory.cpp.
-var _ = planting(asserts.UseAfterFree, plant{
-	impossible: []cells{{why: "Go's own memory is not watched"}},
-	onLibtorch: inMemory,
-})
