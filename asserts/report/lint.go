@@ -4,46 +4,49 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
 
-// Lint returns the faults of an op's schema, and of its registration, as findings.
-func Lint(o engine.Operator) []*Finding {
-	var found []*Finding
+// Lint adds the faults of an op's schema, and of its registration, that are not waived. Calls of a function that does
+// not accept what it is passed raise, which says the same once more.
+func (r *OpResult) Lint(o engine.Operator, waived []asserts.Excuse) {
 	add := func(v asserts.Violation, call string) {
-		v.Code, v.Op, v.Schema = asserts.SchemaLint, o.Name(), o.Schema.Func.String()
-		v.Note = v.Symptom.Note(v.Code)
-		found = append(found, &Finding{Violation: &v, Call: call, Case: -1, Times: 1})
+		if i := slices.IndexFunc(waived, func(e asserts.Excuse) bool { return e.Code == v.Code }); i >= 0 {
+			if waived[i].Reason != "" {
+				r.Waived = AddSkip(r.Waived, asserts.Skip{Code: v.Code, Reason: waived[i].Reason, Count: 1})
+			}
+			return
+		}
+		noFake := func(f *Finding) bool { return f.Violation.Symptom == asserts.NoFake }
+		if v.Symptom == asserts.NoFake && slices.ContainsFunc(r.Findings, noFake) {
+			return
+		}
+		v.Op, v.Schema, v.Note = o.Name(), o.Schema.Func.String(), v.Symptom.Note(v.Code)
+		r.Findings = slices.DeleteFunc(r.Findings, func(f *Finding) bool { return raisesBy(f.Violation, &v) })
+		r.Findings = append(r.Findings, &Finding{Violation: &v, Call: call, Case: -1, Times: 1})
 	}
 	for _, f := range schema.LintOp(o.Schema) {
-		add(asserts.Violation{Subject: place(o.Schema, func(a schema.Argument) bool { return a.Pos == f.Pos }), Saw: f.Message, Fix: f.Fix}, "none: the schema alone")
+		on := place(o.Schema, func(a schema.Argument) bool { return a.Pos == f.Pos })
+		add(asserts.Violation{Code: asserts.SchemaLint, Subject: on, Saw: f.Message, Fix: f.Fix}, "none: the schema alone")
 	}
 	for _, f := range o.Faults {
-		add(asserts.Violation{Subject: place(o.Schema, func(a schema.Argument) bool { return a.Name == f.Argument }),
-			Saw: f.Saw, Symptom: f.Symptom, Fix: f.Fix, Site: f.Site}, "none: what is registered")
+		on := asserts.Place{Element: asserts.NoElement}
+		if f.Argument != "" {
+			on = place(o.Schema, func(a schema.Argument) bool { return a.Name == f.Argument })
+		}
+		add(asserts.Violation{Code: f.Code, Subject: on, Saw: f.Saw, Symptom: f.Symptom, Fix: f.Fix, Site: f.Site}, "none: what is registered")
 	}
-	return found
 }
 
-// Unwritten returns a note of an argument, or of one of its elements, that none of many calls changed.
-func Unwritten(o engine.Operator, arg int, of compare.ElementRole, calls, sizes int) *Finding {
-	return ofAll(compare.Unwritten(o.Name(), o.Schema.Func.String(), written(o, arg), of, calls, sizes))
+// raisesBy reports whether a call raises in a function because of its registration.
+func raisesBy(call, registered *asserts.Violation) bool {
+	raises := call.Symptom == asserts.FakeRaises || call.Symptom == asserts.Backward || call.Symptom == asserts.Vmap
+	return raises && registered.Symptom == "" && call.Site == registered.Site && call.Site.Line > 0
 }
 
-// UnwrittenAs returns a note of an argument that only calls with some dtypes change.
-func UnwrittenAs(o engine.Operator, arg, calls int, dtypes []string) *Finding {
-	return ofAll(compare.UnwrittenAs(o.Name(), o.Schema.Func.String(), written(o, arg), calls, dtypes))
-}
-
-func written(o engine.Operator, arg int) asserts.Place {
-	a := o.Schema.Func.Args[arg]
-	return asserts.Place{Index: arg, Name: a.Name, Type: a.Type.String(), Element: asserts.NoElement, Aliased: true}
-}
-
-// ofAll returns a finding that all calls of an op show together.
-func ofAll(v *asserts.Violation) *Finding {
+// OfAll returns a finding that all calls of an op show together.
+func OfAll(v *asserts.Violation) *Finding {
 	v.Repro = "-op " + v.Op
 	return &Finding{Violation: v, Call: "none: all calls", Case: -1, Times: 1}
 }

@@ -177,13 +177,13 @@ func TestLintPlace(t *testing.T) {
 		"ns::f() -> Tensor(a)":                        {Element: asserts.NoElement},
 	} {
 		op := must.Get(schema.ParseDispatcher(text))(t)
-		found := Lint(engine.Operator{Schema: op})
-		if len(found) == 0 {
+		r := new(OpResult)
+		if r.Lint(engine.Operator{Schema: op}, nil); len(r.Findings) == 0 {
 			t.Errorf("%s: nothing found", text)
 			continue
 		}
-		if diff := cmp.Diff(want, found[0].Violation.Subject); diff != "" {
-			t.Errorf("%s: %s (-want +got):\n%s", text, found[0].Violation.Saw, diff)
+		if diff := cmp.Diff(want, r.Findings[0].Violation.Subject); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", text, r.Findings[0].Violation.Saw, diff)
 		}
 	}
 }

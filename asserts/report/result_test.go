@@ -311,13 +311,50 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A fault of a registration is about the argument that it names, or else the first.
+// A fault of a registration is about the argument that it names.
 func TestLintOfArguments(t *testing.T) {
 	op := must.Get(schema.ParseDispatcher("ns::f(Tensor a, Tensor b) -> Tensor"))(t)
-	for argument, want := range map[string]int{"a": 0, "b": 1, "c": 0} {
-		found := Lint(engine.Operator{Schema: op, Faults: []asserts.Fault{{Argument: argument, Saw: "it is not the kernel's"}}})
-		if len(found) != 1 || found[0].Violation.Subject.Index != want {
-			t.Errorf("%s: %+v, want argument %d", argument, found, want)
+	for argument, want := range map[string]string{"a": "argument a", "b": "argument b", "": "argument "} {
+		r := new(OpResult)
+		r.Lint(engine.Operator{Schema: op, Faults: []asserts.Fault{{Argument: argument, Saw: "it is not the kernel's"}}}, nil)
+		if len(r.Findings) != 1 || r.Findings[0].Violation.Subject.String() != want {
+			t.Errorf("%q: %+v, want %s", argument, r.Findings, want)
+		}
+	}
+}
+
+// What a registration shows replaces what calls show of the same function, and is not said where it is waived.
+func TestLintOfFunctions(t *testing.T) {
+	op := must.Get(schema.ParseDispatcher("ns::f(Tensor a) -> Tensor"))(t)
+	at, other := asserts.Site{File: "ops.py", Line: 3}, asserts.Site{File: "ops.py", Line: 4}
+	for _, tt := range []struct {
+		name       string
+		call       asserts.Violation
+		registered asserts.Fault
+		waived     []asserts.Excuse
+		want       []string
+	}{
+		{"the same function", asserts.Violation{Symptom: asserts.FakeRaises, Site: at}, asserts.Fault{Site: at}, nil, []string{""}},
+		{"a formula", asserts.Violation{Symptom: asserts.Backward, Site: at}, asserts.Fault{Site: at}, nil, []string{""}},
+		{"a rule", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at}, nil, []string{""}},
+		{"another function", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: other}, nil, []string{"vmap", ""}},
+		{"nowhere", asserts.Violation{Symptom: asserts.Vmap}, asserts.Fault{}, nil, []string{"vmap", ""}},
+		{"it returns", asserts.Violation{Symptom: asserts.Unwritten, Site: at}, asserts.Fault{Site: at}, nil, []string{"unwritten", ""}},
+		{"a note", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at, Symptom: asserts.DirectDefault}, nil, []string{"vmap", "default"}},
+		{"no fake", asserts.Violation{Symptom: asserts.NoFake}, asserts.Fault{Symptom: asserts.NoFake, Site: at}, nil, []string{"no-fake"}},
+		{"waived", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at}, []asserts.Excuse{{Code: asserts.MetaAlias, Reason: "known"}}, []string{"vmap"}},
+		{"below the level", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at}, []asserts.Excuse{{Code: asserts.MetaAlias}}, []string{"vmap"}},
+		{"another is", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at}, []asserts.Excuse{{Code: asserts.SchemaLint}}, []string{""}},
+	} {
+		r := &OpResult{Findings: []*Finding{{Violation: &tt.call}}}
+		tt.registered.Code = asserts.MetaAlias
+		r.Lint(engine.Operator{Schema: op, Faults: []asserts.Fault{tt.registered}}, tt.waived)
+		var got []string
+		for _, f := range r.Findings {
+			got = append(got, string(f.Violation.Symptom))
+		}
+		if !slices.Equal(got, tt.want) || (len(r.Waived) > 0) != (tt.name == "waived") {
+			t.Errorf("%s: findings %q, want %q; waived %v", tt.name, got, tt.want, r.Waived)
 		}
 	}
 }

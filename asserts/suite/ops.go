@@ -28,8 +28,8 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 	if res.Later == 0 && (o.Added || o.Schema.Pos.Filename != "") {
 		res.Findings = report.AddNew(res.Findings, s.known.writes.notes(o)) // unless a call showed the reason
 	}
-	if s.run.Lint {
-		res.Findings = append(res.Findings, report.Lint(o)...)
+	if s.run.Lint != nil {
+		res.Lint(o, s.run.Lint(o.Schema))
 	}
 	res.Settle()
 	res.Bound()

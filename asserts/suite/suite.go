@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
@@ -17,12 +18,15 @@ type Run struct {
 	Workers   int                         // processes
 	Timeout   time.Duration               // for one case, in processor time
 	Compiling time.Duration               // for one that compiles its kernel, when Python kernels are first called; or 0
-	Lint      bool                        // check the schemas, too (OA012)
 	Worker    func() *exec.Cmd            // starts a worker: a process with WorkerVariable set, which calls Serve
 	Listed    *Listed                     // from a worker that has been started; may be nil
 	Started   func(op string)             // called before each op that runs, concurrently; may be nil
 	Done      func(*report.OpResult)      // called after each op, sequentially; may be nil
 	Known     map[string]*report.OpResult // results of an earlier, interrupted run
+
+	// Lint returns the checks of an op that are not made of its schema and registration: those that are waived, with the
+	// reason. It may be nil: none are made.
+	Lint func(*schema.Op) []asserts.Excuse
 
 	// Found gets what a case of an op shows, concurrently; may be nil.
 	Found func(op string, shown []*report.Finding)
@@ -67,8 +71,8 @@ func (r *Run) feed(ctx context.Context, queue chan<- engine.Operator, finish fun
 		}
 		if o.Missing != "" {
 			res := report.NewOpResult(o)
-			if r.Lint {
-				res.Findings = report.Lint(o)
+			if r.Lint != nil {
+				res.Lint(o, r.Lint(o.Schema))
 			}
 			finish(res)
 			continue

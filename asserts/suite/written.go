@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -97,17 +98,19 @@ func (all writes) add(call []compare.Write) {
 // lists if others change.
 func (all writes) notes(o engine.Operator) []*report.Finding {
 	var notes []*report.Finding
+	op, text := o.Name(), o.Schema.Func.String()
 	for _, arg := range slices.Sorted(maps.Keys(all)) {
-		of := all[arg]
+		of, a := all[arg], o.Schema.Func.Args[arg]
+		at := asserts.Place{Index: arg, Name: a.Name, Type: a.Type.String(), Element: asserts.NoElement, Aliased: true}
 		if calls, dtypes := of[compare.Itself].lost(); calls > 0 {
-			notes = append(notes, report.UnwrittenAs(o, arg, calls, dtypes))
+			notes = append(notes, report.OfAll(compare.UnwrittenAs(op, text, at, calls, dtypes)))
 		}
 		for _, which := range []compare.ElementRole{compare.Itself, compare.Last} {
 			w := of[which]
 			if w == nil || w.changed || !compare.EnoughCalls(w.calls, len(w.sizes)) && w.calls < alikeCalls || which == compare.Last && !of[compare.Itself].changed {
 				continue
 			}
-			notes = append(notes, report.Unwritten(o, arg, which, w.calls, len(w.sizes)))
+			notes = append(notes, report.OfAll(compare.Unwritten(op, text, at, which, w.calls, len(w.sizes))))
 		}
 	}
 	return notes

@@ -16,25 +16,17 @@ import (
 // difference is no rounding error.
 const Tolerance = 0.01
 
-// unreadableWhy is the reason for not comparing tensors that differ.
-const unreadableWhy = "the sizes or the dtype differ, the elements are not numbers, or not all bytes are copied"
-
 const asTheCPU = "compute what the kernel for the CPU computes, or set a greater -tolerance; 0 compares none"
 
-// inOrder is the reason for not reporting numbers that differ.
-const inOrder = "another order of the same operations may explain the difference, with numbers so large, or not finite"
-
-// equalOnes is the reason for not reporting integers that differ.
-const equalOnes = "they are indices of equal elements: an op may return any of them"
-
-// manyRight is the reason for not reporting results that differ.
-const manyRight = "an op of that name has several right results, as eigenvectors of either sign, or some that tiny errors change"
-
-// indexesWhy is the reason for not reporting numbers that differ.
-const indexesWhy = "one is the index of the device, as Tensor.get_device returns it, and -1 that of the CPU"
-
-// writtenInOther is the reason for not reporting results that differ.
-const writtenInOther = "a written argument lies in another one, so that the results depend on the order of reads and writes"
+// The reasons for not comparing values, or for not reporting those that differ.
+const (
+	unreadableWhy  = "the sizes or the dtype differ, the elements are not numbers, or not all bytes are copied"
+	inOrder        = "another order of the same operations may explain the difference, with numbers so large, or not finite"
+	equalOnes      = "they are indices of equal elements: an op may return any of them"
+	manyRight      = "an op of that name has several right results, as eigenvectors of either sign, or some that tiny errors change"
+	indexesWhy     = "one is the index of the device, as Tensor.get_device returns it, and -1 that of the CPU"
+	writtenInOther = "a written argument lies in another one, so that the results depend on the order of reads and writes"
+)
 
 // severalRight are words of the names of such ops.
 var severalRight = []string{

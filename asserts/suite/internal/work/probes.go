@@ -66,7 +66,10 @@ func (r *Runner) probe(t *Target, at probe.Moment, c *probe.Call) (faults []asse
 		}
 		c.Free = false
 		for _, f := range row.Faults(c) {
-			if !slices.ContainsFunc(faults, func(g asserts.Fault) bool { return sameSubject(f, g) }) {
+			known := func(g asserts.Fault) bool {
+				return f.Code == g.Code && f.Argument == g.Argument && f.Return == g.Return
+			}
+			if !slices.ContainsFunc(faults, known) {
 				faults = append(faults, f)
 			}
 		}
@@ -75,10 +78,6 @@ func (r *Runner) probe(t *Target, at probe.Moment, c *probe.Call) (faults []asse
 		}
 	}
 	return faults, skips
-}
-
-func sameSubject(f, g asserts.Fault) bool {
-	return f.Code == g.Code && f.Argument == g.Argument && f.Return == g.Return
 }
 
 // probeMore makes calls with changed arguments, which are judged as the call itself, and adds what they show

@@ -24,8 +24,17 @@ func (c *Run) Do(
 	ctx context.Context, started func(op string), found func(string, []*report.Finding), done func(*report.OpResult),
 ) ([]*report.OpResult, error) {
 	run := suite.Run{
-		Lint: len(c.adding()) > 0 && !c.Autograd, Timeout: c.Timeout, Waived: c.waived, Frames: c.backend.frames, Foreign: c.backend.foreign,
+		Timeout: c.Timeout, Waived: c.waived, Frames: c.backend.frames, Foreign: c.backend.foreign,
 		Started: started, Found: found, Known: c.Known(),
+	}
+	if len(c.adding()) > 0 && !c.Autograd {
+		run.Lint = func(op *schema.Op) []asserts.Excuse {
+			waived := c.planner.Plan(op).Waivers()
+			if c.Level < asserts.Meta {
+				waived = append(waived, asserts.Excuse{Code: asserts.MetaAlias})
+			}
+			return waived
+		}
 	}
 	if len(c.Modules) > 0 {
 		run.Compiling = compiling * run.Timeout

@@ -365,6 +365,39 @@ twice.register_autograd(lambda ctx, grad: 2 * grad)
 	})
 }
 
+// Check says of registrations what lint says, in the same words, and says once that a function refuses its arguments.
+func TestCheckSaysWhatLintSays(t *testing.T) {
+	type row struct {
+		Code, Op, Message string
+		Line              int
+	}
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		linted := run(t, "testdata", "lint", "-python", python.Path, "-module", "python_lint", "-json")
+		checked := check(t, python, "testdata", "-module", "python_lint", "-json", "-n", "1")
+		var want []row
+		var results []asserts.Result
+		if err := errors.Join(json.Unmarshal([]byte(linted.stdout), &want), json.Unmarshal([]byte(checked.stdout), &results)); err != nil || len(want) == 0 {
+			t.Fatalf("%v\n%s%s", err, linted.stderr, checked.stderr)
+		}
+		var got []row
+		for _, r := range results {
+			said := row{r.Code.String(), r.Op, r.Saw, r.Site.Line}
+			if r.Case == "-1" && r.Symptom != "OA012/default" && !slices.Contains(want, said) {
+				t.Errorf("lint does not say %v", said)
+			}
+			if r.Symptom == "OA011/fake-raises" && slices.ContainsFunc(want, func(w row) bool { return w.Op == r.Op && w.Code == said.Code }) {
+				t.Errorf("%s: said twice: %s", r.Op, r.Saw)
+			}
+			got = append(got, said)
+		}
+		for _, w := range want {
+			if !slices.Contains(got, w) {
+				t.Errorf("check does not say %v", w)
+			}
+		}
+	})
+}
+
 // A kernel that ends or deceives its process is reported, and ends nothing else.
 func TestHostileModule(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {

@@ -81,7 +81,7 @@ func answer(name string, args ...any) (string, error) {
 func faultsOf(code asserts.Code, said []ruleFault) []asserts.Fault {
 	var faults []asserts.Fault
 	for _, f := range said {
-		f.Code, f.Site = code, asserts.Site{File: f.File, Line: f.Line}
+		f.Code, f.Site = cmp.Or(f.Code, code), asserts.Site{File: f.File, Line: f.Line}
 		faults = append(faults, f.Fault)
 	}
 	return faults

@@ -94,7 +94,7 @@ def refuses(x):
 wrong("raises_of_integers(Tensor x) -> Tensor", "raises TypeError: x must be floating point", lambda x: x.clone(), for_floats)
 wrong("raises_of_scalars(Tensor x) -> Tensor", "raises IndexError", lambda x: x.clone(), lambda x: x.new_empty((x.shape[0], *x.shape[1:])) if x.is_contiguous() else torch.empty_like(x))
 wrong("raises_of_empty(Tensor x) -> Tensor", "raises ZeroDivisionError", lambda x: x.new_zeros(2), lambda x: x.new_empty(2 * x.numel() // x.numel()))
-wrong("signature(Tensor x, int n) -> Tensor", "raises TypeError", lambda x, n: x.clone(), lambda x: torch.empty_like(x))
+wrong("signature(Tensor x, int n) -> Tensor", "the fake does not accept the schema's arguments: too many positional arguments", lambda x, n: x.clone(), lambda x: torch.empty_like(x))
 wrong("reads(Tensor x) -> Tensor", "raises", lambda x: x.new_zeros(2), lambda x: x.new_empty(2 if x.sum().item() > 0 else 2))
 wrong("tuple(Tensor x) -> Tensor", "raises RuntimeError: Unable to cast", lambda x: x.clone(), lambda x: (torch.empty_like(x),))
 wrong("void(Tensor(a!) x) -> ()", "raises AssertionError", lambda x: [x.zero_()].clear(), refuses)

@@ -533,11 +533,6 @@ def _(x):
     return x.new_empty(0)
 
 
-@fine("nothing(Tensor x) -> ()")
-def _(x):
-    return None
-
-
 @fine("swaps_(Tensor(a!) x, Tensor(b!) y) -> ()")
 def _(x, y):
     kept = x.clone()

@@ -82,6 +82,27 @@ op(wrong, "void(Tensor x) -> ()", one, one, "OA012 it returns nothing and declar
 op(wrong, "in_place_(Tensor x) -> Tensor", one, one, "OA012 in_place_ is in-place by its name, but x is not written")
 
 
+op(wrong, "kernel_swaps(Tensor x, int n) -> Tensor", swapped, two, "OA012 the kernel for CPU does not accept the schema's arguments: its n is in the position of the schema's x")
+
+
+@torch.library.custom_op("lint_wrong::returns_nothing", mutates_args=())
+def returns_nothing(x: Tensor) -> None:
+    x + 1
+
+
+returns_nothing.register_fake(lambda x: None)
+EXPECTED["lint_wrong::returns_nothing"] = "OA012 it returns nothing and declares no write"
+
+
+@torch.library.custom_op("lint_wrong::other_schema", mutates_args=(), schema="(Tensor x, int n=1) -> Tensor")
+def other_schema(x, n=2):
+    return x * n
+
+
+other_schema.register_fake(defaulted)
+EXPECTED["lint_wrong::other_schema"] = "OA012 the kernel does not accept the schema's arguments: its n=2 is not the schema's n=1"
+
+
 class Scaling:
     def __call__(self, x, n):
         return torch.empty_like(x)
@@ -185,6 +206,7 @@ op(right, "anything(Tensor x, int n=1, *, float scale=1.0) -> Tensor", anything,
 op(right, "pair(Tensor x) -> (Tensor, Tensor)", pair, pair)
 op(right, "writes(Tensor(a!) x) -> ()", lambda x: None)
 op(right, "composite(Tensor x) -> Tensor", one, key="CompositeImplicitAutograd")
+op(right, "void_composite(Tensor x) -> ()", one, key="CompositeImplicitAutograd")
 op(right, "explicit(Tensor x) -> Tensor", one, key="CompositeExplicitAutograd")
 op(right, "other_names(Tensor x, int n) -> Tensor", two, lambda input, count: torch.empty_like(input))
 op(right, "optional_more(Tensor x) -> Tensor", one, defaulted)

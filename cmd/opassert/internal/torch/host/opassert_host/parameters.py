@@ -55,18 +55,18 @@ def faults_of(signature, arguments, before=0):
     places = places_of(signature, arguments, before)
     if moved := [(p.name, a) for a, p in places.items() if p.name != a and p.name in positional]:
         yield "its {} is in the position of the schema's {}".format(*moved[0])
-    yield from (fault for _, fault in defaults_unlike(places, arguments))
+    yield from defaults_unlike(places, arguments)
 
 
 def defaults_unlike(places, arguments):
-    """Yields the arguments whose defaults differ from those of their parameters, and how."""
+    """Yields how the defaults of arguments differ from those of their parameters."""
     for a in arguments:
         p = places.get(a.name)
         if p and a.has_default_value():
             if p.default is p.empty:
-                yield a.name, f"its {p.name} has no default, and the schema's {a.name}={a.default_value!r} is left out of calls"
+                yield f"its {p.name} has no default, and the schema's {a.name}={a.default_value!r} is left out of calls"
             elif not same(p.default, a.default_value):
-                yield a.name, f"its {p.name}={p.default!r} is not the schema's {a.name}={a.default_value!r}"
+                yield f"its {p.name}={p.default!r} is not the schema's {a.name}={a.default_value!r}"
 
 
 def defaults_beyond(places, arguments):

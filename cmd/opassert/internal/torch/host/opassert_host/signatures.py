@@ -14,7 +14,7 @@ import torch
 from torch._library.custom_ops import OPDEFS
 from torch._library.utils import can_generate_trivial_fake_impl
 
-from .parameters import faults_of, refusal, signature, spelt
+from .parameters import defaults_beyond, faults_of, places_of, refusal, signature, spelt
 from .places import ROOT
 from .registrations import dispatched, is_written, overload, registered, site, written
 
@@ -22,8 +22,10 @@ found = []
 looked = set()  # of what the functions are, for which op, and where they are written
 
 
-def wrong(code, op, place, message, fix):
-    found.append({"code": code, "op": op, "file": place[0], "line": place[1], "message": message, "fix": fix})
+def wrong(code, op, place, saw, fix, symptom="", argument=""):
+    row = {"code": code, "op": op, "file": place[0], "line": place[1], "saw": saw, "fix": fix, "symptom": symptom, "argument": argument}
+    if row not in found:  # as of a kernel that is registered twice
+        found.append(row)
 
 
 def returned(function):
@@ -50,6 +52,8 @@ def check_function(code, what, op, schema, function, before=()):
         wrong(code, op, site(function), f"the {what} does not accept the schema's arguments: {fault}", f"write {spelt(schema.arguments, before)}")
     if before:
         return
+    for argument, fault in defaults_beyond(places_of(takes, schema.arguments), schema.arguments) if code == "OA012" else ():
+        wrong(code, op, site(function), fault, f"write {spelt(schema.arguments)}, or the default into the schema", "default", argument)
     for values in returned(function):
         if len(schema.returns) == 1 and str(schema.returns[0].type) == "Tensor" or len(schema.returns) > 1 and len(values) != len(schema.returns):
             wrong(code, op, site(function), f"the {what} returns {len(values)} values, and the schema {len(schema.returns)}", "return as many as the schema")
@@ -109,10 +113,18 @@ def check_op(name):
     if formula and formula._backward_fn:
         check_autograd(name, schema, formula._backward_fn, formula._setup_context_fn)
     if place[0] and not planned(name, op):
-        wrong("OA011", name, place, "it has a kernel and no fake: torch.compile and torch.export end at it", f'register one: torch.library.register_fake("{name}")')
+        wrong("OA011", name, place, "it has a kernel and no fake", f'register one, or torch.compile and torch.export end at it: torch.library.register_fake("{name}")', "no-fake")
     objects = any("__torch__" in str(a.type) for a in schema.arguments)
-    if not schema.returns and not objects and not any(map(is_written, schema.arguments)):
+    lost = not schema.returns and not objects and name not in registered.decomposing
+    if lost and not any(map(is_written, schema.arguments)):
         wrong("OA012", name, place, "it returns nothing and declares no write: compilers drop its calls", "declare what it writes, with mutates_args or (a!) in the schema; or return a tensor")
+
+
+def faults(op):
+    """Returns the faults of an op's registration."""
+    del found[:]
+    check_op(op)
+    return found
 
 
 def main():
@@ -121,5 +133,5 @@ def main():
         check_op(op)
     schemas = {op: (str(overload(op)._schema), *registered.kernel(op)) for op in added() if overload(op)}
     with open(os.environ["OPASSERT_ANSWER"], "w") as answer:
-        json.dump({"found": found, "looked": collections.Counter(what for what, _, place in looked if not place[0].startswith(ROOT)), "ops": [{"op": op, "schema": s, "file": f, "line": n} for op, (s, f, n) in schemas.items()]}, answer)
+        json.dump({"found": [f | {"message": f["saw"]} for f in found if f["symptom"] != "default"], "looked": collections.Counter(what for what, _, place in looked if not place[0].startswith(ROOT)), "ops": [{"op": op, "schema": s, "file": f, "line": n} for op, (s, f, n) in schemas.items()]}, answer)
     os._exit(0)

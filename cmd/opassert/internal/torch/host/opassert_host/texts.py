@@ -5,9 +5,9 @@ import inspect
 import json
 import types
 
-from .parameters import defaults_beyond, defaults_unlike, places_of, signature, spelt
 from .places import ROOT
-from .registrations import enclosed, overload, registered, site, written
+from .registrations import enclosed, registered, written
+from .signatures import faults
 
 MOST_TEXTS = 512
 
@@ -31,19 +31,8 @@ def texts(value, seen):
             yield from texts(named, seen)
 
 
-def other_defaults(kernel, arguments):
-    """Yields how the defaults of a kernel differ from those of a schema."""
-    takes, (file, line) = signature(kernel), site(kernel)
-    places = places_of(takes, arguments) if takes and file else {}
-    for symptom, said in ("", defaults_unlike(places, arguments)), ("default", defaults_beyond(places, arguments)):
-        for argument, saw in said:
-            yield {"Argument": argument, "Saw": saw, "Fix": f"write {spelt(arguments)}, or the default into the schema", "Symptom": symptom, "File": file, "Line": line}
-
-
 def registration(op):
-    """Returns facts about an op from its source: texts, decomposition and other defaults."""
+    """Returns facts about an op from its source: texts, decomposition and faults."""
     kernels = registered.kernels(op)
     found = list(dict.fromkeys(t for k in kernels for t in texts(written(k), set())))
-    schema = overload(op)
-    faults = [fault for k in kernels for fault in other_defaults(k, schema._schema.arguments)] if schema else []
-    return json.dumps({"Texts": found[:MOST_TEXTS], "Decomposes": op in registered.decomposing, "Faults": faults})
+    return json.dumps({"Texts": found[:MOST_TEXTS], "Decomposes": op in registered.decomposing, "Faults": faults(op)})
