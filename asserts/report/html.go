@@ -37,6 +37,7 @@ type pageData struct {
 type pageFinding struct {
 	*asserts.Violation
 	Finding *Finding
+	Shown   *Shown
 	Report  string
 }
 
@@ -70,7 +71,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	for _, op := range r.Ops {
 		for _, f := range op.Findings {
 			v := r.violation(op, f)
-			data.Findings = append(data.Findings, pageFinding{v, f, v.Error() + f.program()})
+			data.Findings = append(data.Findings, pageFinding{v, f, r.show(op, f), v.Error() + f.program()})
 		}
 		for _, c := range op.Crashes {
 			data.Crashes = append(data.Crashes, r.pageCrash(op, c))
@@ -82,6 +83,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	for _, u := range r.Unrun {
 		data.Rows = append(data.Rows, pageRow{Op: u.Op, Kernel: u.Kernel, Why: u.why()})
 	}
+	slices.SortStableFunc(data.Findings, func(a, b pageFinding) int { return strings.Compare(a.Shown.Level, b.Shown.Level) })
 	return page().Execute(w, data)
 }
 

@@ -179,3 +179,21 @@ func TestNamesOfGoKernels(t *testing.T) {
 		}
 	}
 }
+
+// The page has findings as the text does, errors first, each with its call and its fix.
+func TestPageSaysTheSame(t *testing.T) {
+	op := &OpResult{Op: "t::f", Ran: 1}
+	for _, note := range []string{"debatable", ""} {
+		v := &asserts.Violation{Op: "t::f", Code: asserts.ViewStorage, Saw: "it does not", Note: note, Fix: "return a view"}
+		op.Findings = append(op.Findings, &Finding{Violation: v, Call: "t::f(x=float32[2])", Times: 1})
+	}
+	var page strings.Builder
+	must.Do(t, (&Report{Ops: []*OpResult{op}}).WriteHTML(&page))
+	_, text, _ := strings.Cut(page.String(), `<section id="findings">`)
+	const lines = `<span class="saw"><b>call</b>f(x=float32[2])</span><span class="saw"><b>fix</b>return a view</span>`
+	first := strings.Index(text, `<span class="error">error OA004</span> <code>t::f</code> argument [0]: it does not `)
+	second := strings.Index(text, `<span class="note">note OA004</span>`)
+	if first < 0 || second < first || strings.Count(text, lines) != 2 {
+		t.Errorf("error at %d, note at %d of\n%s", first, second, text[:min(len(text), 2000)])
+	}
+}

@@ -71,10 +71,16 @@ func (f *OpFinding) result() asserts.Result {
 	if f.Program != nil {
 		result.Program = f.Program.File
 	}
-	if n := len(f.Site); n > 0 {
-		result.Site = asserts.Site(f.Site[n-1])
-	}
+	result.Site = f.site()
 	return result
+}
+
+// site returns the line that called the op.
+func (f *OpFinding) site() asserts.Site {
+	if len(f.Site) == 0 {
+		return asserts.Site{}
+	}
+	return asserts.Site(f.Site[len(f.Site)-1])
 }
 
 type findings struct {

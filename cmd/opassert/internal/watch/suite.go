@@ -30,11 +30,12 @@ func (r *OpReport) Suite() *report.Report {
 	return s
 }
 
-// suite returns the finding as a suite's, with the line that called the op for the call.
+// suite returns the finding as a suite's.
 func (f *OpFinding) suite() *report.Finding {
 	v := *f.Violation
 	v.Repro = strings.TrimPrefix(v.Repro, "opassert run ")
-	return &report.Finding{Violation: &v, Call: f.where(), Devices: []engine.Device{engine.CPU}, Times: f.Count, Known: f.Known}
+	v.Site = f.site()
+	return &report.Finding{Violation: &v, Call: f.Call, Devices: []engine.Device{engine.CPU}, Times: f.Count, Known: f.Known}
 }
 
 // AdoptPrograms takes over the programs of the findings of a report that [Report.Suite] made.
