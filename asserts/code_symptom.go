@@ -19,6 +19,7 @@ const (
 	NoFake         Symptom = "no-fake"         // an op has a kernel alone
 	Overlapping    Symptom = "overlapping"     // two StorageImpls lie in the same memory
 	Overreleased   Symptom = "overreleased"    // a reference was released more often than taken
+	OldOut         Symptom = "old-out"         // elements of an argument for a result are not written
 	OtherContents  Symptom = "other-contents"  // elements, or numbers, differ between two calls
 	SymbolicSizes  Symptom = "symbolic-sizes"  // a fake raises if sizes are symbols
 	SizeGuard      Symptom = "size-guard"      // a fake sets a condition that it does not need

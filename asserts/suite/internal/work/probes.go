@@ -56,10 +56,10 @@ func (r *Runner) probeCall(t *Target, c *sample.Case, seen *asserts.Seen) *probe
 // probe makes a call of a library's op again by the probes of a moment whose turn it is, and returns
 // what they find, the first fault of each subject, and what was not tried.
 func (r *Runner) probe(t *Target, at probe.Moment, c *probe.Call) (faults []asserts.Fault, skips []asserts.Skip) {
-	if !t.operator.Added {
-		return nil, nil
-	}
 	for _, row := range probe.Of(at) {
+		if row.InGo && t.operator.Function == nil || !row.InGo && !t.operator.Added {
+			continue
+		}
 		ok, spent := t.due(row, c)
 		if skips = append(skips, spent...); !ok {
 			continue

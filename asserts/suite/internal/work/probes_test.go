@@ -185,6 +185,9 @@ var plants = map[string]plant{
 	"lost-resized": {schema: "ns::f(Tensor x, *, Tensor(a!) out) -> ()", args: []string{"float32[3]", "float32[3]"},
 		broken:  writesIf(func(x *fakeTensor) bool { return x.spec.Sizes[0] == 3 }),
 		healthy: writesIf(func(*fakeTensor) bool { return true })},
+	"old-out": {schema: "ns::f(Tensor x, *, Tensor(a!) out) -> ()", args: []string{"float32[2]", "float32[2]"},
+		broken: assigns(0.5), healthy: assigns(1),
+		prepare: func(b *bench, _ *probedEngine) { b.t.operator.Function = new(engine.GoFunction) }},
 	"lost-copy": {schema: "ns::f(Tensor(a!) a) -> ()", args: []string{"float32[2]"},
 		broken:  writesIf(func(*fakeTensor) bool { return false }),
 		healthy: writesIf(func(*fakeTensor) bool { return true }),
@@ -246,11 +249,30 @@ func writesIf(is func(*fakeTensor) bool) func() probed {
 	return func() probed {
 		return func(_ *probedEngine, args []any) ([]any, error) {
 			if all := tensorsOf(args); is(all[len(all)-1]) {
-				all[len(all)-1].write()
+				all[len(all)-1].assign(1)
 			}
 			return nil, nil
 		}
 	}
+}
+
+// assigns writes a part of the last tensor.
+func assigns(part float64) func() probed {
+	return func() probed {
+		return func(_ *probedEngine, args []any) ([]any, error) {
+			all := tensorsOf(args)
+			all[len(all)-1].assign(part)
+			return nil, nil
+		}
+	}
+}
+
+// assign writes the first part of a tensor's bytes, whatever they were.
+func (t *fakeTensor) assign(part float64) {
+	for i := range int(part * float64(len(*t.data))) {
+		(*t.data)[i] = 9
+	}
+	t.version++
 }
 
 func isFlat(x *fakeTensor) bool {
@@ -376,9 +398,14 @@ func TestBudget(t *testing.T) {
 		if ok, _ := b.t.due(row, c); ok {
 			t.Errorf("%s: is asked of an op that is declared random", row.Name)
 		}
-		b.t.operator.Added, b.t.budgets = false, make(map[*probe.Row]budget)
+		b.t.operator.Added, b.t.operator.Function, b.t.budgets = false, nil, make(map[*probe.Row]budget)
 		if faults, _ := b.probe(b.t, row.At, c); len(faults) > 0 || len(b.t.budgets) > 0 {
 			t.Errorf("%s: is asked of an op of PyTorch's own", row.Name)
+		}
+		b.t.operator.Function = new(engine.GoFunction)
+		b.probe(b.t, row.At, c)
+		if _, asked := b.t.budgets[row]; asked != row.InGo {
+			t.Errorf("%s: asked of a kernel in Go: %v", row.Name, asked)
 		}
 	}
 }

@@ -1,0 +1,42 @@
+package probe
+
+import (
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/schema"
+)
+
+var _ = add(Row{
+	Name: "old-out", How: "with other elements of an argument for a result", At: Returned, Budget: many, InGo: true,
+	Key: wholeCall,
+	When: func(c *Call) bool {
+		return c.Op.Schema.Kind() == schema.Out && c.Repeatable() && !c.leavesMemory() && c.Case.Plain() && !c.Case.Shares()
+	},
+	Find: func(r *Row, c *Call) []asserts.Fault {
+		zeros, ones := c.filled(0), c.filled(1)
+		if zeros == nil || ones == nil || !c.Same(zeros, c.filled(0)) || !c.Same(ones, c.filled(1)) {
+			return nil
+		}
+		return c.Differing(zeros, ones, r.Fault)
+	},
+	Fault: asserts.Fault{
+		Code: asserts.UninitialisedResult, Symptom: asserts.OldOut,
+		Saw:    "are what it held before the call",
+		Breaks: "right where the argument is new, and wrong where it was used before",
+		Fix:    "write every element of it, also where nothing is computed",
+	},
+	NoProgram: "no program fills an argument for a result",
+})
+
+// filled makes the call with a number in each element of the arguments for results.
+func (c *Call) filled(value float64) *asserts.Seen {
+	like := c.Case.Clone()
+	for i, arg := range c.Op.Schema.Func.Args {
+		for _, t := range like.Args[i].AppendTensors(nil) {
+			if arg.Out {
+				t.Fill, t.Values = sample.Fill{Name: "const", Value: value}, nil
+			}
+		}
+	}
+	return c.call(like, First)
+}
