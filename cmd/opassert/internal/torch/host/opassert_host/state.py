@@ -27,7 +27,6 @@ from .shim import shim
 
 # Without those that can't be handled, and those that the shim handles where memory is watched.
 SIGNALS = [(s.name, int(s)) for s in signal.Signals if s.name not in ("SIGKILL", "SIGSTOP", "SIGSEGV", "SIGBUS")]
-HANDLERS = (signal.SIG_DFL, signal.SIG_IGN)
 SHOWN = 200  # characters of printed text
 LEAKS = 3  # a kernel may open a file once
 GENERATIONS = 1 << 14  # numbers of a Mersenne twister, more than a call draws
@@ -96,13 +95,6 @@ def current_device():
 
 PRINTING = torch._tensor_str.PRINT_OPTS
 
-
-def handler_of(number):
-    """Returns the handler of a signal; without signal.getsignal(), which makes an enumeration's member of each."""
-    handler = _signal.getsignal(number)
-    return HANDLERS[handler] if type(handler) is int else handler
-
-
 # The settings that the shim does not know, by their names in reports: functions that read and set
 # them, in this order.
 STATE = {
@@ -144,8 +136,8 @@ STATE = {
     "gc.isenabled()": (gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
     "gc.get_threshold()": (gc.get_threshold, lambda v: gc.set_threshold(*v)),
     "handlers of signals": (
-        lambda: {name: handler_of(s) for name, s in SIGNALS},
-        lambda v: [signal.signal(s, v[name]) for name, s in SIGNALS if v[name] not in (None, handler_of(s))],
+        lambda: {name: signal.getsignal(s) for name, s in SIGNALS},
+        lambda v: [signal.signal(s, v[name]) for name, s in SIGNALS if v[name] not in (None, signal.getsignal(s))],
     ),
     "warnings.filters": (lambda: list(warnings.filters), lambda v: refill(warnings.filters, v)),
     "os.environ": (lambda: dict(os.environ), lambda v: refill(os.environ, v)),
