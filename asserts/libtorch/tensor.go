@@ -141,6 +141,12 @@ func Threads(count int) error {
 	return err
 }
 
+// OtherSettings sets some settings of the process to values that no kernel is likely to choose, or to those from before.
+func OtherSettings(other bool) error {
+	_, err := ask("settings", crossing{function: fnSettings, first: truth(other)}, (*reader).nothing)
+	return err
+}
+
 // RestoreState describes the state of the process besides tensors that calls have changed since the last
 // library was loaded, or since the last [SaveState] or RestoreState, one change a line, and restores it.
 func RestoreState() (string, error) { return ask("state", crossing{function: fnLeft}, (*reader).text) }

@@ -25,7 +25,8 @@ const (
 	fnMemory    = 16
 	fnFill      = 17
 	fnLeft      = 18
-	fnSpill     = 19
+	fnSettings  = 19
+	fnSpill     = 20
 	fnRelease   = fnSpill + 1
 	fnDrop      = fnSpill + 2
 )

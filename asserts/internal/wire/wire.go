@@ -47,7 +47,7 @@ var Tags = Enum{Name: "tag", Doc: "The encodings of values, in requests and in r
 // Functions are those of entry.h.
 var Functions = []string{
 	"start", "schemas", "load", "device", "call", "observe", "bytes", "strided", "wrap", "mark", "meta", "generator",
-	"object", "storage", "seed", "threads", "memory", "fill", "left",
+	"object", "storage", "seed", "threads", "memory", "fill", "left", "settings",
 }
 
 // Numbers are constants outside of enums.

@@ -142,6 +142,11 @@ void set_autocast_dtype(const Text& v) { at::autocast::set_autocast_dtype(D, dty
 constexpr const char* kSeed = "the seed of the default generator";
 constexpr const char* kThreads = "the number of threads";
 
+// kOthers are values that no kernel is likely to set.
+const std::map<Text, Text> kOthers = {
+    {"grad mode", "false"}, {"the mode of forward gradients", "false"}, {"the default dtype", "Double"}, {kThreads, "3"},
+    {"the cache of autocast", "false"}, {"the flushing of denormal numbers", "true"}};
+
 // The dispatch keys come last: inference mode sets some.
 const Setting kSettings[] = {
     {"inference mode", [] { return text(autograd().get_inference_mode()); },
@@ -319,6 +324,16 @@ void opassert::entry::threads(const Crossing& in, Reply&) {
   if (in.first > 1) inner = at::addThreadLocalCallback(at::RecordFunctionCallback(begins, ends).scopes({at::RecordScope::FUNCTION}));
   omp_set_num_threads(static_cast<int>(in.first));
   remember(kThreads, std::to_string(in.first));
+}
+
+// settings sets some settings to other values, or to those from before.
+void opassert::entry::settings(const Crossing& in, Reply&) {
+  static std::vector<Text> usual;
+  if (in.first != 0) usual = remembered;
+  for (size_t i = 0; i < remembered.size(); i++) {
+    const auto other = kOthers.find(kSettings[i].name);
+    if (other != kOthers.end()) kSettings[i].write(remembered[i] = in.first != 0 ? other->second : usual[i]);
+  }
 }
 
 // left replies with the changes of the process besides those of tensors since the last library was

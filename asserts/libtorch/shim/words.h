@@ -25,11 +25,12 @@ enum oa_function {
   OA_FN_memory = 16,
   OA_FN_fill = 17,
   OA_FN_left = 18,
-  OA_FN_spill = 19,
+  OA_FN_settings = 19,
+  OA_FN_spill = 20,
   OA_FN_release,
   OA_FN_drop,
 };
-#define OA_FUNCTIONS(f) f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes) f(strided) f(wrap) f(mark) f(meta) f(generator) f(object) f(storage) f(seed) f(threads) f(memory) f(fill) f(left)
+#define OA_FUNCTIONS(f) f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes) f(strided) f(wrap) f(mark) f(meta) f(generator) f(object) f(storage) f(seed) f(threads) f(memory) f(fill) f(left) f(settings)
 
 // The encodings of values, in requests and in replies.
 enum oa_tag {

@@ -42,6 +42,8 @@ type StateSaver interface{ SaveState() error }
 type StateRestorer interface {
 	// RestoreState returns the changes since its last call, and undoes them.
 	RestoreState() []asserts.Fault
+	// OtherSettings sets some of it to values that no kernel is likely to choose, or to those from before.
+	OtherSettings(other bool) error
 }
 
 // An ArgumentKeeper has kernels that may keep an argument, and write it later.

@@ -47,7 +47,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 	result.Devices.Add(report.Devices{a.calls[0].on: {Skips: skips}})
 	faults := append(markedReturns(t.judged, a.calls[0].seen), probed...)
 	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
-	a.calls[0].left = append(a.calls[0].left, r.left()...)
+	a.calls[0].left = slices.Concat(a.calls[0].left, r.left(), r.leftOtherwise(t, a.c))
 	for _, c := range a.calls {
 		found = report.AddNew(found, r.judgeFaults(t, a, c.left, result, c.on))
 	}

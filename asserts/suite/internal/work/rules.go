@@ -4,6 +4,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -21,6 +22,20 @@ func (r *Runner) left() []asserts.Fault {
 			faults[i].Saw += "; an earlier call that threw may have left it: " + sample.Clip(threw.String())
 		}
 	}
+	return faults
+}
+
+// leftOtherwise returns the changes of state by a call with settings that no kernel is likely to choose, once for each op
+// of a library: what sets a setting to its usual value is seen there alone.
+func (r *Runner) leftOtherwise(t *Target, c *sample.Case) []asserts.Fault {
+	e, ok := r.Engine.(engine.StateRestorer)
+	if !ok || t.otherwise || !t.operator.Added || e.OtherSettings(true) != nil {
+		return nil
+	}
+	t.otherwise = true
+	r.seenAgain(t, c, probe.First)
+	faults := e.RestoreState()
+	e.OtherSettings(false)
 	return faults
 }
 

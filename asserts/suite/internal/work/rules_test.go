@@ -20,6 +20,9 @@ type ruledEngine struct {
 	rules   []asserts.Fault
 	changed []asserts.Fault
 	calls   int
+	other   bool   // settings
+	set     []bool // them, in this order
+	refuses error
 }
 
 func (e *ruledEngine) HasRules() bool { return !e.without }
@@ -32,6 +35,43 @@ func (e *ruledEngine) Rules(*asserts.Op, []any) ([]asserts.Fault, string) {
 func (e *ruledEngine) RestoreState() []asserts.Fault {
 	defer func() { e.changed = nil }()
 	return e.changed
+}
+
+func (e *ruledEngine) OtherSettings(other bool) error {
+	e.other, e.set = other && e.refuses == nil, append(e.set, other)
+	return e.refuses
+}
+
+// A kernel that leaves a setting at the value that it has usually is called once with others, and is that of a library.
+func TestOtherSettings(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		healthy bool
+		owns    bool // PyTorch has the op
+		refuses error
+		want    string
+		set     []bool
+	}{
+		{name: "sets", want: "OA009 the process on cpu", set: []bool{true, false}},
+		{name: "restores", healthy: true, set: []bool{true, false}},
+		{name: "PyTorch's own", owns: true},
+		{name: "refused", refuses: errOurs, set: []bool{true, true}},
+	} {
+		e := &ruledEngine{without: true, refuses: tt.refuses}
+		kernel := func(of *fakeEngine, args []any) ([]any, error) {
+			if e.other && !tt.healthy {
+				e.changed = []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "set"}}
+			}
+			return copies(of, args)
+		}
+		b := benchOf(t, "t::f(Tensor a) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Checks) { o.Added = !tt.owns }, "")
+		e.fakeEngine, b.Engine = b.e, e
+		found, _ := b.judged(t, "float32[2]")
+		again, _ := b.judged(t, "float32[3]")
+		if got := words(append(found, again...)); got != tt.want || !slices.Equal(e.set, tt.set) {
+			t.Errorf("%s: found %q, want %q; the settings are set %v, want %v", tt.name, got, tt.want, e.set, tt.set)
+		}
+	}
 }
 
 // The rules of an op are called once for arguments that differ only in contents, on plain tensors,

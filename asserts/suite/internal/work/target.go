@@ -30,6 +30,7 @@ type Target struct {
 	fakeCalls map[fakeCallKey]*fakeCall
 	made      map[string]*cachedResult // by the key of its call
 	budgets   map[*probe.Row]budget
+	otherwise bool     // a call was made with other settings
 	steady    *attempt // the last with reproducible results
 	aligned   bool     // the op refuses tensors that are not aligned for vectors
 	pairs     pairs

@@ -111,12 +111,6 @@ func PyobjHooks() *compile.CppLibrary {
 		Units: []string{"pyobj_hooks.cpp"}, Link: []string{"-O2", "-ldl"}}
 }
 
-func (w *Watch) notWatched(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.report.Unwatched = append(w.report.Unwatched, err.Error())
-}
-
 // follow makes a process's ring, with the settings of the hooks, and starts to read it.
 func (w *Watch) follow(pid int, _ string) (*os.File, error) {
 	f, err := preload.NewMemory("opassert-events", ringSize)
@@ -135,7 +129,7 @@ func (w *Watch) follow(pid int, _ string) (*os.File, error) {
 	w.reading.Go(func() {
 		w.read(ring, pid)
 		if err := errors.Join(unmap(), f.Close()); err != nil {
-			w.notWatched(err)
+			w.Object.NotWatched(err.Error())
 		}
 	})
 	return f, nil

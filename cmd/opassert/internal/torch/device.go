@@ -57,15 +57,13 @@ func (p device) lacks(f engine.Form) string {
 // keyOf are the dispatch keys of forms that PyTorch's fallbacks resolve.
 var keyOf = map[engine.Form]string{engine.Conjugate: "Conjugate", engine.Negative: "Negative"}
 
-// mark is a byte that is copied to a device and back.
-const mark = 0x5a
-
 // lost returns the error of a device that fails to copy bytes, or "". After a sticky
 // error, or without memory, it fails until its process ends.
 func (p device) lost() string {
 	if p.Name == "" {
 		return ""
 	}
+	const mark = 0x5a
 	dtype, _ := libtorch.ParseDType("uint8")
 	t, err := libtorch.Make(libtorch.Spec{DType: dtype, Device: p.Name, Sizes: []int64{1}, Bytes: []byte{mark}})
 	if err != nil {

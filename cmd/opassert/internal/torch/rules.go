@@ -115,6 +115,9 @@ func (l *Libtorch) RestoreState() []asserts.Fault {
 	return []asserts.Fault{Changed(strings.ReplaceAll(changed, "\n", "; "))}
 }
 
+// OtherSettings sets some settings to values that no kernel is likely to choose, or to those from before.
+func (l *Libtorch) OtherSettings(other bool) error { return libtorch.OtherSettings(other) }
+
 // SaveState makes the state of this process that which RestoreState restores.
 func (l *Libtorch) SaveState() error {
 	if l.host != nil {

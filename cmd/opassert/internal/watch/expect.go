@@ -37,9 +37,7 @@ func expected(op *asserts.Op, waived asserts.Codes, on asserts.Ref) *subject {
 }
 
 func member(r asserts.Ref) int64 {
-	i, ok := r.Arg()
-	if !ok {
-		i, _ = r.Result()
-	}
-	return 1 << (i & 63)
+	argument, _ := r.Arg()
+	result, _ := r.Result()
+	return 1 << (max(argument, result) & 63) // the other is negative
 }

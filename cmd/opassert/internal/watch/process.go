@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -82,10 +83,7 @@ func (p *process) hello(text string) ([]byte, error) {
 	threads, _ := strconv.Atoi(lines[5]) // a forked process sends none: it has one thread, which is watched
 	p.run.met(p, max(0, threads-1))
 	c := p.run.config
-	maxBytes := c.MaxBytes
-	if maxBytes <= 0 {
-		maxBytes = math.MaxInt64
-	}
+	maxBytes := cmp.Or(max(0, c.MaxBytes), math.MaxInt64)
 	answer := settings{int64(c.Content), int64(max(1, c.Sample)), maxBytes, int64(c.Record), int64(c.Fakes)}
 	sources := append([]string{" " + strings.Join(torch.Own, " ") + " "}, torch.OwnSources...)
 	if p.layout.torch != "" {

@@ -75,6 +75,10 @@ simple("grad", "grad mode changed: it was true and is false", lambda: torch.set_
 simple("inference", "inference mode changed: it was false and is true", lambda: begin(torch.inference_mode()))
 simple("deterministic", "deterministic algorithms changed: it was false and is true", lambda: torch.use_deterministic_algorithms(True))
 simple("threads", "the number of threads changed: it was 1 and is 2", lambda: torch.set_num_threads(2))
+simple("one", "the number of threads changed: it was 3 and is 1", lambda: torch.set_num_threads(1))
+simple("usual_dtype", "the default dtype changed: it was Double and is Float", lambda: torch.set_default_dtype(torch.float32))
+simple("usual_grad", "grad mode changed: it was false and is true", lambda: torch.set_grad_enabled(True))
+simple("usual_denormals", "the flushing of denormal numbers changed: it was true and is false", lambda: torch.set_flush_denormal(False))
 simple("precision", "the precision of float32 products changed: it was highest and is medium", lambda: torch.set_float32_matmul_precision("medium"))
 simple("tf32", "the precision of float32 products changed: it was highest", lambda: setattr(torch.backends.cuda.matmul, "allow_tf32", True))
 simple("mkldnn", "the use of mkldnn changed: it was true and is false", lambda: torch._C._set_mkldnn_enabled(False))
@@ -155,6 +159,26 @@ def restores(x):
         return x.clone()
     finally:
         torch.set_default_dtype(before)
+
+
+@op()
+def restores_threads(x):
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    y = x.clone()
+    torch.set_num_threads(before)
+    return y
+
+
+@op()
+def within_grad(x):
+    with torch.enable_grad():
+        return x.clone()
+
+
+@op()
+def follows(x):
+    return x.clone() if torch.get_default_dtype() == torch.float32 else x + 0
 
 
 @op()

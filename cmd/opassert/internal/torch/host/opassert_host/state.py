@@ -279,7 +279,8 @@ class State:
                 delattr(owner, name)
             names |= now.keys()
             place = f"{owner.__module__}." if isinstance(owner, type) else ""
-            self.said += [f"{place}{owner.__name__}.{name} was replaced" for name in sorted([*replaced, *over])]
+            lasting = {*replaced, *over} - {"Storage"}  # which follows the default dtype
+            self.said += [f"{place}{owner.__name__}.{name} was replaced" for name in sorted(lasting)]
 
     def look_at_generators(self):
         if bytes_of_generators() == self.generators:
