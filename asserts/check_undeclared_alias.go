@@ -80,6 +80,9 @@ func fixUndeclaredAlias(op *Op, v *Violation) string {
 	if counts(&v.After, &v.Other) && v.After.Storage != v.Other.Storage && !overlaps(&v.After, &v.Other) {
 		return fmt.Sprintf("give the result a version counter of its own, as a clone of %s has", v.Against.Name)
 	}
+	if op.Inferred {
+		return "clone before returning: what torch.library.custom_op defines returns tensors that share nothing"
+	}
 	sets := against.sets()
 	if len(sets) == 0 {
 		sets = []string{op.freeSet()}

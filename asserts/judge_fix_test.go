@@ -2,6 +2,7 @@ package asserts_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,5 +88,25 @@ func TestFixOfOneEndInside(t *testing.T) {
 		if len(found) != 1 || !strings.Contains(found[0].Fix, "no annotation covers the tensors inside a tensor") {
 			t.Errorf("found %v", found)
 		}
+	}
+}
+
+// Where custom_op makes the schema, a fix names its arguments, and no view, which it does not have.
+func TestFixOfCustomOp(t *testing.T) {
+	op := opOf("f(Tensor self) -> Tensor")
+	op.Inferred = true
+	before, after := list{see(1, 2, holding("abcd"))}, list{see(1, 2, holding("abce"))}
+	seen := &asserts.Seen{Level: asserts.Content, Before: before, After: after, Results: after}
+	var fixes []string
+	for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
+		fixes = append(fixes, v.Fix)
+	}
+	slices.Sort(fixes)
+	want := []string{
+		"clone before returning: what torch.library.custom_op defines returns tensors that share nothing",
+		`write a clone of self; or add "self" to mutates_args`,
+	}
+	if diff := cmp.Diff(want, fixes); diff != "" {
+		t.Error(diff)
 	}
 }

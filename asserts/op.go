@@ -12,6 +12,7 @@ type Op struct {
 	Composite bool      // CompositeImplicit: it decomposes and may return its argument
 	Raises    bool      // callers of its kernel raise versions, even of unwritten arguments; set only if an argument is never written
 	Autograd  bool      // it has a kernel for autograd, or decomposes; set only for calls through autograd
+	Inferred  bool      // torch.library.custom_op made its schema, which declares writes and no views
 	Tags      []string  // the schema's, sorted
 	Waived    []Code    // the checks that an allowlist waives
 	Notes     []Excuse  // the checks whose violations an allowlist makes notes

@@ -78,6 +78,8 @@ type Operator struct {
 	// Raises reports that callers of its kernel raise the versions of the arguments that it may
 	// write, even if it does not write them.
 	Raises bool
+	// Inferred reports that torch.library.custom_op made its schema.
+	Inferred bool
 	// Faults are the faults of its registration, found without a call.
 	Faults []asserts.Fault
 	// Added reports that it is from a library that was loaded additionally.

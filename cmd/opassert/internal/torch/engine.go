@@ -218,7 +218,7 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	var written registration
 	if o.Added {
 		written = l.registration(op.Name)
-		o.Faults = faultsOf(asserts.SchemaLint, written.Faults)
+		o.Inferred, o.Faults = written.Inferred, faultsOf(asserts.SchemaLint, written.Faults)
 		o.Site, o.Texts = asserts.Site{File: op.File, Line: ownLine(op, l.loaded)}, slices.Concat(l.texts, written.Texts)
 	}
 	if l.host != nil && l.host.added[op.Name].File != "" {
