@@ -170,7 +170,7 @@ func (inv *invocation) explainAssert(a *debugAssert, ops []*schema.Op) {
 	inv.line("%v %s  %s  %s", a.code, a.code.Name(), cmp.Or(name, "(the message names no op)"), a.about)
 	inv.line("  assert   %s at %s:%s", a.condition, a.file, a.line)
 	inv.line("  rule     %s", a.code.Rule())
-	inv.line("  breaks   %s", a.code.BreaksPlain())
+	inv.line("  breaks   %s", a.code.Breaks())
 	inv.line("  healthy  %s", cmp.Or(a.healthy, "no healthy op trips it"))
 	if reason := exempt(op, a.code); reason != "" {
 		inv.line("  exempt   %s", reason)
