@@ -27,14 +27,14 @@ func runTrace(inv *invocation) error {
 		return usagef("-json and -html can't be combined")
 	}
 	file := inv.flags.Arg(0)
-	switch {
-	case *page != "":
+	if *page != "" {
 		return inv.tracePage(file, *torch, *page)
-	case *asJSON:
-		j := trace.NewJSON(inv.stdout)
-		return traceTo(file, *torch, j.Life, j.End)
 	}
-	return traceTo(file, *torch, func(trace.Life) {}, inv.printTrace)
+	print := inv.printTrace
+	if *asJSON {
+		print = func(r trace.LogReport) error { return r.WriteJSON(inv.stdout) }
+	}
+	return traceTo(file, *torch, func(trace.Life) {}, print)
 }
 
 func (inv *invocation) printTrace(r trace.LogReport) error { return r.WriteText(inv.stdout) }

@@ -2,6 +2,6 @@
 // line where preservation broke. The form of the log is in docs/objects.md.
 //
 // A [Reader] is an io.Writer: it takes the log in pieces of any size, in one pass. It keeps only living objects: a
-// [Life] is passed on when it ends, with at most [MaxEvents] events. [Read] reads a file. [Text], [JSON] and [HTML]
-// write a log's lives and violations.
+// [Life] is passed on when it ends, with at most [MaxEvents] events. [Read] reads a file. [HTML] draws
+// lives and violations; [LogReport] writes the violations as text and as JSON.
 package trace

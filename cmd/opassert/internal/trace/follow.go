@@ -185,13 +185,13 @@ func (f *follower) access(r *logRecord) {
 }
 
 // event adds an event of this line to a life.
-func (f *follower) event(l *Life, w *What) { l.add(Event{Line: f.number, What: w, Count: NoCount}) }
+func (f *follower) event(l *Life, w What) { l.add(Event{Line: f.number, What: w, Count: NoCount}) }
 
-func (f *follower) eventAt(l *Life, w *What, at Address) {
+func (f *follower) eventAt(l *Life, w What, at Address) {
 	l.add(Event{Line: f.number, What: w, At: at, Count: NoCount})
 }
 
-func (f *follower) eventCount(l *Life, w *What, n int64) {
+func (f *follower) eventCount(l *Life, w What, n int64) {
 	l.add(Event{Line: f.number, What: w, Count: int32(min(n, math.MaxInt32))})
 }
 
@@ -276,10 +276,10 @@ func (f *follower) create(i *impl, r *logRecord) {
 		f.endObject(old)
 	}
 	delete(f.dead, r.ref)
-	o := &object{Life: Life{
-		Kind: Object, Address: Address(r.ref), Type: f.typeName(r.typ),
-		Impl: i.Address, Interpreter: Address(i.wrap.interp),
-	}, madeGap: f.gaps, asker: i.asker}
+	o := &object{
+		Life:    Life{Kind: Object, Address: Address(r.ref), Type: f.typeName(r.typ), Impl: i.Address},
+		madeGap: f.gaps, asker: i.asker,
+	}
 	o.facts = causeLines{madeAt: f.number, maker: i.wrap.interp, makerAt: i.wrap.interpAt}
 	f.objects[r.ref] = o
 	f.eventAt(&o.Life, Created, i.Address)

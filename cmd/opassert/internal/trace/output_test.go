@@ -110,19 +110,6 @@ func broken(kind LifeKind, at, impl Address, line int64, code preserve.Code) Lif
 	return Life{Kind: kind, Address: at, Impl: impl, Events: []Event{{Line: line, What: Deallocated, Code: code, Count: NoCount}}}
 }
 
-// JSON has the lives in which something broke.
-func TestJSONLives(t *testing.T) {
-	var b bytes.Buffer
-	j := NewJSON(&b)
-	j.Life(broken(Object, 1, 0x10, 5, preserve.SharedDealloc))
-	j.Life(broken(Object, 2, 0x10, 5, 0))
-	j.Life(broken(Object, 3, 0x10, 5, preserve.SharedDealloc))
-	must.Do(t, j.End(LogReport{}))
-	if n := strings.Count(b.String(), `"kind"`); n != 2 {
-		t.Errorf("%d lives, want 2:\n%s", n, &b)
-	}
-}
-
 func addresses(lives []Life) (all []Address) {
 	for _, l := range lives {
 		all = append(all, l.Address)
@@ -222,11 +209,11 @@ func TestSteps(t *testing.T) {
 // An event names the other object, also if it is none.
 func TestEventString(t *testing.T) {
 	for want, e := range map[string]Event{
-		Preserved.String():               {What: Preserved, Count: NoCount},
-		Preserved.String() + " 0x10 T 2": {What: Preserved, At: 0x10, Type: "T", Count: 2},
-		Accessed.String() + " 0":         {What: Accessed, Count: NoCount},
-		Replaced.String() + " 0":         {What: Replaced, Count: NoCount},
-		CheckDiffers.String() + " 0":     {What: CheckDiffers, Count: NoCount},
+		string(Preserved):               {What: Preserved, Count: NoCount},
+		string(Preserved) + " 0x10 T 2": {What: Preserved, At: 0x10, Type: "T", Count: 2},
+		string(Accessed) + " 0":         {What: Accessed, Count: NoCount},
+		string(Replaced) + " 0":         {What: Replaced, Count: NoCount},
+		string(CheckDiffers) + " 0":     {What: CheckDiffers, Count: NoCount},
 	} {
 		if got := e.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

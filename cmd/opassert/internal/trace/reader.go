@@ -30,14 +30,14 @@ type UnknownLine struct {
 
 // A LogReport is the summary of a whole log.
 type LogReport struct {
-	Violations []InvariantViolation // by line; those with a Root follow from others
-	Warnings   []InvariantViolation // by line: with a healthy explanation, or explained by a violation
-	Lines      int64                // of the file
-	Records    int64                // lines of the log's form
-	Unknown    int64                // those of them with an unknown message
-	Samples    []UnknownLine        // the first unknown ones
-	Replaced   int64                // how often a tensor's storage was replaced between two accesses
-	Lives      [3]int64             // by kind
+	Violations []InvariantViolation `json:"violations"` // by line; those with a Root follow from others
+	Warnings   []InvariantViolation `json:"warnings"`   // by line: with a healthy explanation, or explained by a violation
+	Unknown    int64                `json:"unknown"`    // lines of the log's form with an unknown message
+	Replaced   int64                `json:"replaced"`   // how often a tensor's storage was replaced between two accesses
+	Records    int64                `json:"records"`    // lines of the log's form
+	Lines      int64                `json:"lines"`      // of the file
+	Samples    []UnknownLine        `json:"-"`          // the first unknown ones
+	Lives      [3]int64             `json:"-"`          // by kind
 }
 
 // Findings returns the number of violations that follow from no other.
@@ -84,6 +84,7 @@ func (k *numbers) follows(n int64) bool {
 // protocol applies until the log names a version.
 func NewReader(torch string, ended func(Life)) *Reader {
 	r := &Reader{worlds: map[string]*world{}, torch: torch}
+	r.report.Violations, r.report.Warnings = []InvariantViolation{}, []InvariantViolation{} // never null
 	r.ended = func(l Life) {
 		r.report.Lives[l.Kind]++
 		ended(l)

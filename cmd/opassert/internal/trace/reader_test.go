@@ -86,12 +86,11 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("%d events kept", len(l.Events))
 			}
 		}
-		js, html := NewJSON(io.Discard), NewHTML(io.Discard, "log")
+		html := NewHTML(io.Discard, "log")
 		for _, l := range wholeLives {
-			js.Life(l)
 			html.Life(l)
 		}
-		must.Do(t, errors.Join(whole.WriteText(io.Discard), js.End(whole), html.End(whole)))
+		must.Do(t, errors.Join(whole.WriteText(io.Discard), whole.WriteJSON(io.Discard), html.End(whole)))
 	})
 }
 

@@ -234,11 +234,11 @@ func TestOutput(t *testing.T) {
 	for _, log := range logs {
 		t.Run(filepath.Base(log), func(t *testing.T) {
 			var text, js bytes.Buffer
-			asJSON, page := NewJSON(&js), NewHTML(nil, "")
+			page := NewHTML(nil, "")
 			var lives strings.Builder
-			report := must.Get(Read(log, "", func(l Life) { asJSON.Life(l); page.Life(l); writeLife(&lives, l) }))(t)
+			report := must.Get(Read(log, "", func(l Life) { page.Life(l); writeLife(&lives, l) }))(t)
 			must.Do(t, report.WriteText(&text))
-			must.Do(t, asJSON.End(report))
+			must.Do(t, report.WriteJSON(&js))
 			golden.Compare(t, filepath.Join("golden", filepath.Base(log)+".txt"), text.String()+"\n"+lives.String())
 			golden.Compare(t, filepath.Join("golden", filepath.Base(log)+".json"), js.String())
 			golden.Compare(t, filepath.Join("golden", filepath.Base(log)+".page"), drawing(page.draw(report)))
