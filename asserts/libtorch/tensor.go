@@ -141,7 +141,8 @@ func Threads(count int) error {
 	return err
 }
 
-// OtherSettings sets some settings of the process to values that no kernel is likely to choose, or to those from before.
+// OtherSettings sets some settings of the process to values that no kernel is likely to choose, or to those from
+// before.
 func OtherSettings(other bool) error {
 	_, err := ask("settings", crossing{function: fnSettings, first: truth(other)}, (*reader).nothing)
 	return err

@@ -25,8 +25,8 @@ func (r *Runner) left() []asserts.Fault {
 	return faults
 }
 
-// leftOtherwise returns the changes of state by a call with settings that no kernel is likely to choose, once for each op
-// of a library: what sets a setting to its usual value is seen there alone.
+// leftOtherwise returns the changes of state by a call with settings that no kernel is likely to choose, once for each
+// op of a library: what sets a setting to its usual value is seen there alone.
 func (r *Runner) leftOtherwise(t *Target, c *sample.Case) []asserts.Fault {
 	e, ok := r.Engine.(engine.StateRestorer)
 	if !ok || t.otherwise || !t.operator.Added || e.OtherSettings(true) != nil {
