@@ -3,7 +3,6 @@ module github.com/opassert/opassert
 go 1.26.0
 
 require (
-	github.com/dave/jennifer v1.7.1
 	github.com/google/go-cmp v0.7.0
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
 	github.com/rogpeppe/go-internal v1.16.0

@@ -7,7 +7,6 @@ tool github.com/opassert/opassert/cmd/opassert
 require github.com/opassert/opassert v0.0.0
 
 require (
-	github.com/dave/jennifer v1.7.1 // indirect
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724 // indirect
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	golang.org/x/mod v0.42.0 // indirect

@@ -35,7 +35,7 @@ type Wrapper struct {
 	Params       []Param // in the kernel's order
 	Args         []Param // the arguments of the schema, in its order
 	Order        []int   // as in asserts.Kernel; nil in the schema's order
-	Results      []Result
+	Results      []Param
 	NamedResults bool   // the kernel's results have names
 	Context      string // the context parameter's name, "" for none
 	Err          string // the error result's name, "" for none
@@ -48,24 +48,16 @@ type Wrapper struct {
 
 // Locals returns the names that the wrapper declares.
 func (w Wrapper) Locals() []string {
-	params := slicesx.Map(w.Params, func(p Param) string { return p.Name })
-	results := slicesx.Map(w.Results, func(r Result) string { return r.Name })
-	return slices.Concat([]string{w.Call, w.Arguments, w.Elem, w.Err}, params, results)
+	values := slicesx.Map(slices.Concat(w.Params, w.Results), func(p Param) string { return p.Name })
+	return append(values, w.Call, w.Arguments, w.Elem, w.Err)
 }
 
-// A Param is a parameter of a wrapper.
+// A Param is a parameter or a result of a wrapper.
 type Param struct {
 	Name     string
 	Type     types.Type
 	Role     Role
 	Variadic bool
-}
-
-// A Result is a result of a wrapper.
-type Result struct {
-	Name string
-	Type types.Type
-	Role Role
 }
 
 // A Role is how a wrapper treats a value.

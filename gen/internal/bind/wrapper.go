@@ -104,7 +104,7 @@ func returnsNothing(p pair) bool {
 		!slices.ContainsFunc(returns, func(r schema.Return) bool { return r.Alias == nil || !r.Alias.Write })
 }
 
-func (b *binder) matchResults(p pair, names plan.NameSet) []Result {
+func (b *binder) matchResults(p pair, names plan.NameSet) []Param {
 	results, returns := kernelResults(p.kernel), p.op.Func.Returns
 	if returnsNothing(p) {
 		return nil
@@ -114,14 +114,14 @@ func (b *binder) matchResults(p pair, names plan.NameSet) []Result {
 			p.kernel.Func.Name(), count(len(results), "result"), count(len(returns), "return"), p.op.Func, returnsOK(results))
 		return nil
 	}
-	var matched []Result
+	var matched []Param
 	for i, v := range results {
 		role, ok := b.fitType(returns[i].Type, v.Type())
 		if !ok {
 			b.errorf(p.kernel.Pos, "kernel %s for %s: result %d is %s; the schema has %s, which wants %s",
 				p.kernel.Func.Name(), p.op.Name(), i+1, b.typeString(v.Type()), returns[i].Type, b.wanted(returns[i].Type))
 		}
-		matched = append(matched, Result{names.Pick(v.Name(), plan.LocalName(p.op, i)), v.Type(), role})
+		matched = append(matched, Param{names.Pick(v.Name(), plan.LocalName(p.op, i)), v.Type(), role, false})
 	}
 	return matched
 }

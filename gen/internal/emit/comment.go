@@ -4,21 +4,19 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/dave/jennifer/jen"
 )
 
 // comment returns a comment of one line, for any text.
-func comment(text string) *jen.Statement {
+func comment(text string) string {
 	if text == "" {
-		return jen.Comment("//")
+		return "//"
 	}
-	return jen.Comment("// " + printable(text))
+	return "// " + printable(text)
 }
 
 // documented returns a function with its comment: a description, and its schema as code.
-func documented(summary, schema string, function *jen.Statement) *jen.Statement {
-	return rows(comment(summary), comment(""), jen.Comment("//\t"+printable(schema)), function)
+func documented(summary, schema, function string) string {
+	return rows(comment(summary), comment(""), "//\t"+printable(schema), function)
 }
 
 // printable returns the text, as a Go string literal if it has line breaks or characters that are not visible.

@@ -1,4 +1,4 @@
-// Package emit prints wrappers as Go text, with jennifer. It decides nothing: names, types and
+// Package emit prints wrappers as Go text. It decides nothing: names, types and
 // checks come from gen/internal/bind, gen/internal/typed and gen/plan.
 package emit
 

@@ -1,7 +1,7 @@
 package emit
 
 import (
-	"github.com/dave/jennifer/jen"
+	"strconv"
 
 	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/gen/plan"
@@ -9,31 +9,29 @@ import (
 )
 
 // kernels returns the list of the package's ops with the functions that run them.
-func (w *writer) kernels(wrappers []bind.Wrapper) *jen.Statement {
+func (w *writer) kernels(wrappers []bind.Wrapper) string {
 	names := plan.NewNameSet()
-	var lines []jen.Code
+	var lines []string
 	for _, f := range wrappers {
 		names[f.Name] = true
-		fields := []jen.Code{field("Op", addressOf(jen.Id(f.OpVar))), field("Func", w.kernel(f))}
+		fields := "Op: &" + f.OpVar + ", Func: " + w.kernel(f)
 		if f.Order != nil {
-			order := slicesx.Map(f.Order, func(at int) jen.Code { return jen.Lit(at) })
-			fields = append(fields, field("Order", literal(sliceOf(jen.Int()), order...)))
+			fields += ", Order: []int{" + slicesx.Join(f.Order, ", ", strconv.Itoa) + "}"
 		}
-		lines = append(lines, line(literal(jen.Null(), fields...)))
+		lines = append(lines, "{"+fields+"},")
 	}
 	name := names.Pick("Kernels", "")
-	typ := sliceOf(w.asserts("Kernel"))
 	return rows(
 		comment(name+" are the ops of this package with their kernels."),
-		jen.Var().Id(name).Op("=").Add(tight(typ, block(1, lines...))),
+		"var "+name+" = []"+w.asserts("Kernel")+block(1, lines...),
 	)
 }
 
 // kernel returns the function itself: kernels.Add, (*kernels.Library).Add.
-func (w *writer) kernel(f bind.Wrapper) *jen.Statement {
+func (w *writer) kernel(f bind.Wrapper) string {
 	fn := f.Kernel.Func
 	if recv := fn.Signature().Recv(); recv != nil {
-		return selector(parens(w.typ(recv.Type())), fn.Name())
+		return "(" + w.typ(recv.Type()) + ")." + fn.Name()
 	}
 	return w.qual(fn.Pkg(), fn.Name())
 }

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/opassert/opassert/gen/internal/bind"
 )
 
@@ -35,23 +33,22 @@ func newNames() names {
 }
 
 // qual returns a qualified name, and imports its package; a name without a package is Go's own.
-// jennifer would name the imports of each part again.
-func (n names) qual(pkg *types.Package, name string) *jen.Statement {
+func (n names) qual(pkg *types.Package, name string) string {
 	if pkg == nil {
-		return jen.Id(name)
+		return name
 	}
 	return n.imported(pkg.Path(), pkg.Name(), name)
 }
 
-func (n names) asserts(name string) *jen.Statement { return n.imported(assertsPath, "asserts", name) }
+func (n names) asserts(name string) string { return n.imported(assertsPath, "asserts", name) }
 
-func (n names) libtorch(name string) *jen.Statement {
+func (n names) libtorch(name string) string {
 	return n.imported(libtorchPath, "libtorch", name)
 }
 
-func (n names) imported(importPath, pkg, name string) *jen.Statement {
+func (n names) imported(importPath, pkg, name string) string {
 	n.use(importPath, pkg, n.taken)
-	return selector(jen.Id(n.imports[importPath]), name)
+	return n.imports[importPath] + "." + name
 }
 
 // reserve keeps the imports from having names of a file's wrappers, and the import of the kernels
@@ -85,21 +82,21 @@ func (n names) use(importPath, name string, taken map[string]bool) {
 }
 
 // importDeclaration has the imports in the groups that goimports makes: paths that begin with a domain come last.
-func (n names) importDeclaration() *jen.Statement {
-	var groups [2][]jen.Code
+func (n names) importDeclaration() string {
+	var groups [2]string
 	for _, importPath := range slices.Sorted(maps.Keys(n.imports)) {
-		spec := jen.Lit(importPath)
+		spec := strconv.Quote(importPath)
 		if alias := n.imports[importPath]; alias != impliedName(importPath) {
-			spec = jen.Id(alias).Add(spec)
+			spec = alias + " " + spec
 		}
 		first, _, _ := strings.Cut(importPath, "/")
 		group := 0
 		if strings.Contains(first, ".") {
 			group = 1
 		}
-		groups[group] = append(groups[group], spec)
+		groups[group] += spec + "\n"
 	}
-	return jen.Id("import").Defs(slices.Concat(groups[0], []jen.Code{jen.Empty()}, groups[1])...)
+	return "import (\n" + groups[0] + "\n" + groups[1] + ")\n"
 }
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)

@@ -6,15 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // table returns the op as data, without the parts that package asserts derives.
-func (w *writer) table(name string, p plan.Plan) *jen.Statement {
+func (w *writer) table(name string, p plan.Plan) string {
 	op := p.Table()
 	w.asserts("Op") // imports the package
 	t := tableText{asserts: w.imports[assertsPath]}
@@ -41,7 +39,7 @@ func (w *writer) table(name string, p plan.Plan) *jen.Statement {
 	if op.Checks != nil { // a preset, perhaps one without checks
 		t.field("Checks", t.checks(&op))
 	}
-	return jen.Op(t.text())
+	return t.text()
 }
 
 // checked ends the sentence on the kernel that a function calls: with the promises of the schema

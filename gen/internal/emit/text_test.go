@@ -1,13 +1,11 @@
 package emit
 
 import (
-	"fmt"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/dave/jennifer/jen"
 
 	"github.com/opassert/opassert/gen/internal/bind"
 )
@@ -18,11 +16,8 @@ func TestKernelDoc(t *testing.T) {
 		"AddInto adds.\nTwice.": "// Add adds.\n// Twice.\n//", "Adds.": "// Adds.\n//", "": "",
 	} {
 		kernel := bind.Kernel{Doc: doc, Func: types.NewFunc(token.NoPos, nil, "AddInto", nil)}
-		text := ""
-		for _, line := range kernelDoc(bind.Wrapper{Name: "Add", Kernel: kernel}) {
-			text += fmt.Sprintf("%#v", line) + "\n"
-		}
-		if got := strings.TrimSpace(text); got != want {
+		got := strings.Join(kernelDoc(bind.Wrapper{Name: "Add", Kernel: kernel}), "\n")
+		if got != want {
 			t.Errorf("of %q: %q, want %q", doc, got, want)
 		}
 	}
@@ -30,18 +25,19 @@ func TestKernelDoc(t *testing.T) {
 
 // A function is on one line where gofmt leaves it there: it is short, and its statements are on a line each.
 func TestClosure(t *testing.T) {
-	short, long := statement{jen.Id("f").Call(), "f()"}, statement{jen.Id("f").Call(), strings.Repeat("f", 95)}
+	long, lines := strings.Repeat("f", 95), "for {\n\t\t\tf()\n\t\t}"
 	for _, tt := range []struct {
 		name  string
-		lines []statement
+		lines []string
 		want  string
 	}{
-		{"short", []statement{short, short}, "func() { f(); f() }"},
-		{"long", []statement{long}, "func() {\n\tf()\n}"},
-		{"several lines", []statement{{jen.Id("f").Call(), ""}}, "func() {\n\tf()\n}"},
-		{"six", []statement{short, short, short, short, short, short}, "func() {\n" + strings.Repeat("\tf()\n", 6) + "}"},
+		{"short", []string{"f()", "f()"}, "func() { f(); f() }"},
+		{"longest", []string{long[1:]}, "func() { " + long[1:] + " }"},
+		{"long", []string{long}, "func() {\n\t\t" + long + "\n\t}"},
+		{"several lines", []string{lines}, "func() {\n\t\t" + lines + "\n\t}"},
+		{"six", slices.Repeat([]string{"f()"}, 6), "func() {" + strings.Repeat("\n\t\tf()", 6) + "\n\t}"},
 	} {
-		if got := fmt.Sprintf("%#v", jen.Var().Id("f").Op("=").Add(closure(tt.lines))); got != "var f = "+tt.want {
+		if got := closure(tt.lines); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

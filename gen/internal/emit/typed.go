@@ -2,8 +2,7 @@ package emit
 
 import (
 	"go/types"
-
-	"github.com/dave/jennifer/jen"
+	"strconv"
 
 	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/gen/internal/typed"
@@ -11,60 +10,56 @@ import (
 )
 
 // typed returns the function: the call, and its results in Go's types.
-func (w *writer) typed(f typed.Func) *jen.Statement {
+func (w *writer) typed(f typed.Func) string {
 	summary := f.Name + " calls " + f.Plan.QualifiedName() + checked(f.Plan)
 	params := slicesx.Map(f.Params, func(p typed.GoValue) bind.Param { return bind.Param{Name: p.Name, Type: p.Type} })
-	signature := jen.Func().Add(call(jen.Id(f.Name), w.params(params)...)).Add(w.typedResults(f))
-	return documented(summary, f.Plan.Op.Func.String(), signature.Add(block(1, w.typedBody(f)...)))
+	signature, results := call(f.Name, w.params(params)...), w.typedResults(f)
+	return documented(summary, f.Plan.Op.Func.String(), function(signature, results, w.typedBody(f)...))
 }
 
-func (w *writer) typedBody(f typed.Func) []jen.Code {
-	out, err := jen.Id(f.Out), jen.Id(f.Err)
+func (w *writer) typedBody(f typed.Func) []string {
 	if len(f.Results) == 0 {
-		return []jen.Code{list(jen.Id("_"), err).Op(":=").Add(w.invoke(f)), jen.Return(err)}
+		return []string{"_, " + f.Err + " := " + w.invoke(f), "return " + f.Err}
 	}
-	var taken, returned []jen.Code
+	var taken, returned []string
 	for i, r := range f.Results {
-		returned = append(returned, jen.Id(r.Name))
-		taken = append(taken, jen.Id(r.Name).Op("=").Add(w.take(r, tight(out, jen.Index(jen.Lit(i))))))
+		returned = append(returned, r.Name)
+		taken = append(taken, r.Name+" = "+w.take(r, f.Out+"["+strconv.Itoa(i)+"]"))
 	}
-	return []jen.Code{
-		list(out, err).Op(":=").Add(w.invoke(f)),
-		jen.If(jen.Add(err).Op("==").Nil()).Add(block(2, taken...)),
-		jen.Return(list(append(returned, err)...)),
+	return []string{
+		f.Out + ", " + f.Err + " := " + w.invoke(f),
+		"if " + f.Err + " == nil " + block(2, taken...),
+		"return " + list(append(returned, f.Err)...),
 	}
 }
 
-func (w *writer) typedResults(f typed.Func) *jen.Statement {
+func (w *writer) typedResults(f typed.Func) string {
 	if len(f.Results) == 0 {
-		return jen.Error()
+		return "error"
 	}
-	all := slicesx.Map(f.Results, func(r typed.GoValue) jen.Code { return jen.Id(r.Name).Add(w.typ(r.Type)) })
-	return parens(append(all, jen.Id(f.Err).Error())...)
+	all := slicesx.Map(f.Results, func(r typed.GoValue) string { return r.Name + " " + w.typ(r.Type) })
+	return call("", append(all, f.Err+" error")...)
 }
 
-func (w *writer) invoke(f typed.Func) *jen.Statement {
-	args := []jen.Code{jen.Id("enabled"), addressOf(jen.Id(f.OpVar))}
-	for _, p := range f.Params {
-		args = append(args, w.value(p))
-	}
+func (w *writer) invoke(f typed.Func) string {
+	args := append([]string{"enabled", "&" + f.OpVar}, slicesx.Map(f.Params, w.value)...)
 	return call(w.libtorch("Invoke"), args...)
 }
 
 // value returns a parameter as a libtorch.Value.
-func (w *writer) value(p typed.GoValue) *jen.Statement {
-	x, by := jen.Id(p.Name), p.Make.By
+func (w *writer) value(p typed.GoValue) string {
+	x, by := p.Name, p.Make.By
 	switch p.Make.How {
 	case typed.Method:
-		return method(x, by)
+		return x + "." + by + "()"
 	case typed.Call:
 		return call(w.libtorch(by), x)
 	case typed.Spread:
-		return call(w.libtorch(by), spread(x))
+		return call(w.libtorch(by), x+"...")
 	case typed.Maybe:
 		return call(w.libtorch("Maybe"), x, w.libtorch(by))
 	case typed.MaybeOf:
-		return call(w.libtorch("Maybe"), x, selector(w.typ(p.Type.(*types.Pointer).Elem()), by))
+		return call(w.libtorch("Maybe"), x, w.typ(p.Type.(*types.Pointer).Elem())+"."+by)
 	case typed.MaybeList:
 		return call(w.libtorch("MaybeList"), x, w.libtorch(by))
 	}
@@ -72,14 +67,14 @@ func (w *writer) value(p typed.GoValue) *jen.Statement {
 }
 
 // take returns a result converted from a libtorch.Value.
-func (w *writer) take(r typed.GoValue, v *jen.Statement) *jen.Statement {
-	switch by := r.Take.By; r.Take.From {
+func (w *writer) take(r typed.GoValue, v string) string {
+	switch field := v + "." + r.Take.By; r.Take.From {
 	case typed.Field:
-		return selector(v, by)
+		return field
 	case typed.Convert:
-		return call(w.typ(r.Type), selector(v, by))
+		return call(w.typ(r.Type), field)
 	case typed.Nonzero:
-		return selector(v, by).Op("!=").Lit(0)
+		return field + " != 0"
 	}
 	return v
 }

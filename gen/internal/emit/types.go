@@ -4,49 +4,45 @@ import (
 	"fmt"
 	"go/types"
 	"slices"
-
-	"github.com/dave/jennifer/jen"
+	"strings"
 
 	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // params returns the parameter list as written by hand: consecutive names of one type share it.
-func (w *writer) params(all []bind.Param) []jen.Code {
-	var params, ids []jen.Code
+func (w *writer) params(all []bind.Param) []string {
+	var params, ids []string
 	for i, p := range all {
-		ids = append(ids, jen.Id(p.Name))
+		ids = append(ids, p.Name)
 		if i+1 < len(all) && !all[i+1].Variadic && types.Identical(p.Type, all[i+1].Type) {
 			continue
 		}
-		params = append(params, list(ids...).Add(w.paramType(p)))
+		params = append(params, list(ids...)+" "+w.paramType(p))
 		ids = nil
 	}
 	return params
 }
 
-func (w *writer) paramType(p bind.Param) *jen.Statement {
+func (w *writer) paramType(p bind.Param) string {
 	if p.Variadic {
-		return tight(jen.Op("..."), w.typ(p.Type.(*types.Slice).Elem()))
+		return "..." + w.typ(p.Type.(*types.Slice).Elem())
 	}
 	return w.typ(p.Type)
 }
 
 // results returns the result list: none, one type, or several in parentheses.
-func results(types ...jen.Code) *jen.Statement {
-	switch len(types) {
-	case 0:
-		return jen.Null()
-	case 1:
-		return jen.Add(types[0])
+func results(types ...string) string {
+	if len(types) > 1 {
+		return call("", types...)
 	}
-	return parens(types...)
+	return list(types...)
 }
 
-func (w *writer) typ(t types.Type) *jen.Statement {
+func (w *writer) typ(t types.Type) string {
 	switch t := t.(type) {
 	case *types.Basic:
-		return jen.Id(t.Name())
+		return t.Name()
 	case *types.Named:
 		return w.namedType(t.Obj(), t.TypeArgs())
 	case *types.Alias:
@@ -55,31 +51,30 @@ func (w *writer) typ(t types.Type) *jen.Statement {
 		}
 		return w.namedType(t.Obj(), t.TypeArgs())
 	case *types.Pointer:
-		return pointerTo(w.typ(t.Elem()))
+		return "*" + w.typ(t.Elem())
 	case *types.Slice:
-		return sliceOf(w.typ(t.Elem()))
+		return "[]" + w.typ(t.Elem())
 	case *types.Array:
-		return tight(jen.Index(jen.Lit(int(t.Len()))), w.typ(t.Elem()))
+		return fmt.Sprintf("[%d]%s", t.Len(), w.typ(t.Elem()))
 	case *types.Map:
-		return tight(jen.Map(w.typ(t.Key())), w.typ(t.Elem()))
+		return "map[" + w.typ(t.Key()) + "]" + w.typ(t.Elem())
 	case *types.Chan:
 		direction := map[types.ChanDir]string{types.SendRecv: "chan ", types.SendOnly: "chan<- ", types.RecvOnly: "<-chan "}[t.Dir()]
-		return tight(jen.Op(direction), w.typ(t.Elem()))
+		return direction + w.typ(t.Elem())
 	case *types.Signature:
-		return call(jen.Func(), w.tuple(t.Params())...).Add(results(w.tuple(t.Results())...))
+		return strings.TrimSpace(call("func", w.tuple(t.Params())...) + " " + results(w.tuple(t.Results())...))
 	}
 	panic(fmt.Sprintf("emit: a type literal %v", t)) // bind refuses it
 }
 
-func (w *writer) namedType(obj *types.TypeName, args *types.TypeList) *jen.Statement {
+func (w *writer) namedType(obj *types.TypeName, args *types.TypeList) string {
 	name := w.qual(obj.Pkg(), obj.Name())
 	if args.Len() == 0 {
 		return name
 	}
-	spelled := slicesx.Map(slices.Collect(args.Types()), func(t types.Type) jen.Code { return w.typ(t) })
-	return tight(name, jen.Custom(jen.Options{Open: "[", Close: "]", Separator: ", "}, spelled...))
+	return name + "[" + slicesx.Join(slices.Collect(args.Types()), ", ", w.typ) + "]"
 }
 
-func (w *writer) tuple(tuple *types.Tuple) []jen.Code {
-	return slicesx.Map(slices.Collect(tuple.Variables()), func(v *types.Var) jen.Code { return w.typ(v.Type()) })
+func (w *writer) tuple(tuple *types.Tuple) []string {
+	return slicesx.Map(slices.Collect(tuple.Variables()), func(v *types.Var) string { return w.typ(v.Type()) })
 }

@@ -3,36 +3,35 @@ package emit
 import (
 	"go/types"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/dave/jennifer/jen"
 
 	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // wrapper returns the function of the debug build: the call between the observations before and after it.
-func (w *writer) wrapper(f bind.Wrapper) *jen.Statement {
+func (w *writer) wrapper(f bind.Wrapper) string {
 	return w.function(f, f.Name+" calls "+kernelName(f.Kernel.Func)+checked(f.Plan), w.wrapperBody(f))
 }
 
 // release returns the function of the release build: the bare call.
-func (w *writer) release(f bind.Wrapper) *jen.Statement {
+func (w *writer) release(f bind.Wrapper) string {
 	bare := w.kernelCall(f)
 	if len(f.Results) > 0 || f.Err != "" {
-		bare = jen.Return(bare)
+		bare = "return " + bare
 	}
-	return w.function(f, f.Name+" calls "+kernelName(f.Kernel.Func)+".", []jen.Code{bare})
+	return w.function(f, f.Name+" calls "+kernelName(f.Kernel.Func)+".", []string{bare})
 }
 
-func (w *writer) function(f bind.Wrapper, summary string, body []jen.Code) *jen.Statement {
-	signature := jen.Func().Add(call(jen.Id(f.Name), w.params(f.Params)...)).Add(w.wrapperResults(f))
-	function := documented(summary, f.Plan.Op.Func.String(), signature.Add(block(1, body...)))
-	return rows(append(kernelDoc(f), function)...)
+func (w *writer) function(f bind.Wrapper, summary string, body []string) string {
+	signature, results := call(f.Name, w.params(f.Params)...), w.wrapperResults(f)
+	text := documented(summary, f.Plan.Op.Func.String(), function(signature, results, body...))
+	return rows(append(kernelDoc(f), text)...)
 }
 
 // kernelDoc returns the kernel's own comment, for the wrapper.
-func kernelDoc(f bind.Wrapper) []jen.Code {
+func kernelDoc(f bind.Wrapper) []string {
 	text := strings.TrimSpace(f.Kernel.Doc)
 	if text == "" {
 		return nil
@@ -40,10 +39,10 @@ func kernelDoc(f bind.Wrapper) []jen.Code {
 	if rest, ok := strings.CutPrefix(text, f.Kernel.Func.Name()+" "); ok {
 		text = f.Name + " " + rest
 	}
-	var lines []jen.Code
+	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.HasPrefix(line, "\t") {
-			lines = append(lines, jen.Comment("//\t"+printable(strings.TrimPrefix(line, "\t"))))
+			lines = append(lines, "//\t"+printable(strings.TrimPrefix(line, "\t")))
 		} else {
 			lines = append(lines, comment(line))
 		}
@@ -60,11 +59,11 @@ func kernelName(fn *types.Func) string {
 	return fn.Pkg().Name() + "." + fn.Name()
 }
 
-func (w *writer) wrapperResults(f bind.Wrapper) *jen.Statement {
-	var all []jen.Code
-	spell := func(name string, typ *jen.Statement) {
+func (w *writer) wrapperResults(f bind.Wrapper) string {
+	var all []string
+	spell := func(name, typ string) {
 		if f.NamedResults {
-			typ = jen.Id(name).Add(typ)
+			typ = name + " " + typ
 		}
 		all = append(all, typ)
 	}
@@ -72,86 +71,83 @@ func (w *writer) wrapperResults(f bind.Wrapper) *jen.Statement {
 		spell(r.Name, w.typ(r.Type))
 	}
 	if f.Err != "" {
-		spell(f.Err, jen.Error())
+		spell(f.Err, "error")
 	}
 	if f.NamedResults {
-		return parens(all...)
+		return call("", all...)
 	}
 	return results(all...)
 }
 
-func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
-	names := slicesx.Map(f.Results, func(r bind.Result) jen.Code { return jen.Id(r.Name) })
+func (w *writer) wrapperBody(f bind.Wrapper) []string {
+	names := slicesx.Map(f.Results, func(r bind.Param) string { return r.Name })
 	if f.Err != "" {
-		names = append(names, jen.Id(f.Err))
+		names = append(names, f.Err)
 	}
 	kernel := w.kernelCall(f)
 	if len(names) > 0 {
-		assign := ":="
+		assign := " := "
 		if f.NamedResults {
-			assign = "="
+			assign = " = "
 		}
-		kernel = list(names...).Op(assign).Add(kernel)
+		kernel = list(names...) + assign + kernel
 	}
-	body := []jen.Code{jen.Id(f.Call).Op(":=").Add(w.record(f))}
-	args := jen.Nil()
-	lines := w.observeEach(f, slicesx.Map(f.Args, ofParam))
+	body := []string{f.Call + " := " + w.record(f)}
+	args := "nil"
+	lines := w.observeEach(f, f.Args)
 	if len(lines) > 0 {
-		args = jen.Id(f.Arguments)
-		body = append(body, jen.Add(args).Op(":=").Add(closure(lines)))
+		args = f.Arguments
+		body = append(body, args+" := "+closure(lines))
 	}
 	body = append(body, begin(f))
 	if len(lines) > 0 {
-		body = append(body, method(jen.Id(f.Call), "Before", args))
+		body = append(body, call(f.Call+".Before", args))
 	}
 	body = append(body, kernel, w.after(f, args))
 	if len(names) > 0 {
-		body = append(body, jen.Return(list(names...)))
+		body = append(body, "return "+list(names...))
 	}
 	return body
 }
 
-func (w *writer) kernelCall(f bind.Wrapper) *jen.Statement {
+func (w *writer) kernelCall(f bind.Wrapper) string {
 	fn, params := f.Kernel.Func, f.Params
 	target := w.qual(fn.Pkg(), fn.Name())
 	if fn.Signature().Recv() != nil {
-		target = selector(jen.Id(params[0].Name), fn.Name())
+		target = params[0].Name + "." + fn.Name()
 		params = params[1:]
 	}
-	args := make([]jen.Code, len(params))
-	for i, p := range params {
-		args[i] = jen.Id(p.Name)
+	return call(target, slicesx.Map(params, func(p bind.Param) string {
 		if p.Variadic {
-			args[i] = spread(jen.Id(p.Name))
+			return p.Name + "..."
 		}
-	}
-	return call(target, args...)
+		return p.Name
+	})...)
 }
 
 // record returns the call with its empty record.
-func (w *writer) record(f bind.Wrapper) *jen.Statement {
-	made := call(jen.Id("make"), sliceOf(w.asserts("Observation")), jen.Lit(recordSize(f)))
-	return literal(w.asserts("Call"), field("Record", made))
+func (w *writer) record(f bind.Wrapper) string {
+	made := call("make", "[]"+w.asserts("Observation"), strconv.Itoa(recordSize(f)))
+	return w.asserts("Call") + "{Record: " + made + "}"
 }
 
-func begin(f bind.Wrapper) *jen.Statement {
+func begin(f bind.Wrapper) string {
 	if f.Context != "" {
-		return method(jen.Id(f.Call), "BeginContext", jen.Id(f.Context), addressOf(jen.Id(f.OpVar)))
+		return call(f.Call+".BeginContext", f.Context, "&"+f.OpVar)
 	}
-	return method(jen.Id(f.Call), "Begin", addressOf(jen.Id(f.OpVar)))
+	return call(f.Call+".Begin", "&"+f.OpVar)
 }
 
 // after returns the end of the call's record, without results if the kernel failed.
-func (w *writer) after(f bind.Wrapper, args *jen.Statement) *jen.Statement {
-	results := jen.Nil()
-	lines := w.observeEach(f, slicesx.Map(f.Results, ofResult))
-	if len(lines) > 0 {
-		results = closure(lines)
+func (w *writer) after(f bind.Wrapper, args string) string {
+	lines := w.observeEach(f, f.Results)
+	switch {
+	case len(lines) == 0:
+		return call(f.Call+".After", args, "nil")
+	case f.Err != "":
+		return call(f.Call+".AfterError", f.Err, args, closure(lines))
 	}
-	if f.Err != "" && len(lines) > 0 {
-		return method(jen.Id(f.Call), "AfterError", jen.Id(f.Err), args, results)
-	}
-	return method(jen.Id(f.Call), "After", args, results)
+	return call(f.Call+".After", args, closure(lines))
 }
 
 // listReserve is the number of tensors of each list that the record has room for before it moves to the heap.
@@ -178,39 +174,21 @@ func room(r bind.Role) int {
 	return 0
 }
 
-// A value is a parameter or a result.
-type value struct {
-	name string
-	typ  types.Type
-	role bind.Role
-}
-
-func ofParam(p bind.Param) value   { return value{p.Name, p.Type, p.Role} }
-func ofResult(r bind.Result) value { return value{r.Name, r.Type, r.Role} }
-
-// A statement is a line with its text, or a block without one.
-type statement struct {
-	code jen.Code
-	text string
-}
-
-// observeEach returns the statements that observe the tensors among values.
-func (w *writer) observeEach(f bind.Wrapper, values []value) []statement {
-	var lines []statement
-	add := func(text string) { lines = append(lines, statement{jen.Op(text), text}) }
+// observeEach returns the statements that observe the tensors among parameters or results.
+func (w *writer) observeEach(f bind.Wrapper, values []bind.Param) []string {
+	var lines []string
 	for _, v := range values {
-		switch v.role {
+		switch v.Role {
 		case bind.One, bind.Pointer:
-			add(w.observe(f, v.name, v.role))
+			lines = append(lines, w.observe(f, v.Name, v.Role))
 		case bind.List:
-			if _, ok := v.typ.Underlying().(*types.Array); ok {
-				v.name += "[:]"
+			if _, ok := v.Type.Underlying().(*types.Array); ok {
+				v.Name += "[:]"
 			}
-			add("observeList(&" + f.Call + ", " + v.name + ")")
+			lines = append(lines, call("observeList", "&"+f.Call, v.Name))
 		case bind.PointerList:
-			add(f.Call + ".List(len(" + v.name + "))")
-			each := jen.For(list(jen.Id("_"), jen.Id(f.Elem)).Op(":=").Range().Id(v.name))
-			lines = append(lines, statement{code: each.Add(block(3, jen.Op(w.observe(f, f.Elem, bind.Pointer))))})
+			each := "for _, " + f.Elem + " := range " + v.Name + " "
+			lines = append(lines, call(f.Call+".List", call("len", v.Name)), each+block(3, w.observe(f, f.Elem, bind.Pointer)))
 		}
 	}
 	return lines
@@ -232,38 +210,27 @@ func (w *writer) observe(f bind.Wrapper, name string, role bind.Role) string {
 // compiler knows the method in every call.
 func (w *writer) lists(wrappers []bind.Wrapper) {
 	for _, f := range wrappers {
-		values := append(slicesx.Map(f.Args, ofParam), slicesx.Map(f.Results, ofResult)...)
-		if !slices.ContainsFunc(values, func(v value) bool { return v.role == bind.List }) {
+		isList := func(v bind.Param) bool { return v.Role == bind.List }
+		if !slices.ContainsFunc(slices.Concat(f.Args, f.Results), isList) {
 			continue
 		}
 		f.Call = "call"
-		record := jen.Id("call").Add(pointerTo(w.asserts("Call")))
-		params := call(jen.Id("observeList"), record, jen.Id("list").Add(sliceOf(w.typ(f.Tensor))))
-		each := jen.For(list(jen.Id("_"), jen.Id("t")).Op(":=").Range().Id("list"))
-		one := jen.Op(strings.Replace(w.observe(f, "t", bind.One), "&", "", 1))
+		signature := call("observeList", "call *"+w.asserts("Call"), "list []"+w.typ(f.Tensor))
+		one := strings.Replace(w.observe(f, "t", bind.One), "&", "", 1)
 		w.add(rows(
 			comment("observeList records the tensors of a list for the checks of a call."),
-			jen.Func().Add(params).Add(block(1, jen.Op("call.List(len(list))"), each.Add(block(2, one)))),
+			function(signature, "", "call.List(len(list))", "for _, t := range list "+block(2, one)),
 		))
 		return
 	}
 }
 
 // closure returns a function without parameters and results, on one line where gofmt leaves it there.
-func closure(lines []statement) *jen.Statement {
+func closure(lines []string) string {
 	const most, statements = 100 - len("func()"), 5
-	width := 2 * (len(lines) - 1)
-	codes := make([]jen.Code, len(lines))
-	for i, l := range lines {
-		width += len(l.text)
-		codes[i] = l.code
-		if l.text == "" {
-			width = most + 1
-		}
+	one := strings.Join(lines, "; ")
+	if len(one) > most || len(lines) > statements || strings.Contains(one, "\n") {
+		return "func() " + block(2, lines...)
 	}
-	head := tight(jen.Func(), parens())
-	if width > most || len(lines) > statements {
-		return head.Add(block(2, codes...))
-	}
-	return head.Add(jen.Custom(jen.Options{Open: "{ ", Close: " }", Separator: "; "}, codes...))
+	return "func() { " + one + " }"
 }
