@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ var initCommand = command{
 
 func runInit(inv *invocation) error {
 	o := start.Options{Version: version()}
-	inv.flags.StringVar(&o.Package, "package", ".", "")
+	inv.flags.StringVar(&o.Package, "package", "", "")
 	inv.flags.StringVar(&o.Schema, "schema", "", "")
 	inv.flags.StringVar(&o.Func, "func", "", "")
 	inv.flags.StringVar(&o.Clone, "clone", "", "")
@@ -34,6 +35,9 @@ func runInit(inv *invocation) error {
 		}
 		o.Clone, o.Version = clone, "v0.0.0"
 	}
+	in := bufio.NewScanner(os.Stdin)
+	inv.ask(in, &o.Package, "package", "the folder of a package of the library", ".")
+	inv.ask(in, &o.Schema, "schema", "a schema file of its ops; none: one is written", "")
 	files, kernels, err := start.Files(o)
 	if err != nil {
 		return err
@@ -50,4 +54,17 @@ func runInit(inv *invocation) error {
 	fmt.Fprintf(inv.stderr, "functions with a kernel: %d. Their schemas are of their types: what they share and write is for you to say.\nIn %s:\n"+
 		"  go mod tidy\n  go generate ./...\n  go tool opassert check\n", kernels, filepath.Dir(files[0].Path))
 	return nil
+}
+
+// ask asks for a flag that is not given, if a person can answer.
+func (inv *invocation) ask(in *bufio.Scanner, value *string, flag, what, otherwise string) {
+	if *value == "" && terminal(os.Stdin) && inv.shows() {
+		fmt.Fprintf(inv.stderr, "-%s, %s [%s]: ", flag, what, otherwise)
+		if in.Scan() {
+			*value = strings.TrimSpace(in.Text())
+		}
+	}
+	if *value == "" {
+		*value = otherwise
+	}
 }

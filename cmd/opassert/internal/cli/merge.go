@@ -79,7 +79,7 @@ func verdict(inv *invocation, r *report.Report, strict bool) error {
 		return fmt.Errorf("nothing was checked: %s", r.Empty())
 	case strict && len(r.Unreached()) > 0:
 		return &findingsError{"never ran, an error with -strict: " + strings.Join(r.Unreached(), " ")}
-	case r.Findings() > 0:
+	case r.Findings() > 0 || strict && r.Totals().Notes > 0:
 		return errFindings
 	}
 	return nil
