@@ -53,10 +53,12 @@ type Finding struct {
 	Program   *ReproProgram      `json:"program,omitempty"`
 }
 
-// SameFault reports whether two findings are about one rule and one subject.
+// SameFault reports whether two findings are about one rule and one subject. Two that other calls show alone, each with
+// another effect, are not the same: sizes that differ, and dtypes.
 func (f *Finding) SameFault(g *Finding) bool {
 	v, w := f.Violation, g.Violation
-	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
+	other := v.Only != "" && w.Only != "" && v.Only != w.Only && v.Breaks != w.Breaks
+	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index && !other
 }
 
 // Outweighs reports whether a finding shows more of a fault than another one does: an error more

@@ -201,6 +201,20 @@ func TestSameFault(t *testing.T) {
 	returned.Violation.Subject.Return = true
 	element := finds(asserts.InputImpl, 1, "self", "bad")
 	element.Violation.Subject.Element = 4
+	only := func(only, breaks string) *Finding {
+		g := finds(asserts.InputImpl, 1, "self", "bad")
+		g.Violation.Only, g.Violation.Breaks = only, breaks
+		return g
+	}
+	dtypes := only("where dtypes differ", "it reads other bytes")
+	for _, g := range []*Finding{only("", "it fails"), only("where sizes differ", "it reads other bytes"), only("where dtypes differ", "it fails")} {
+		if !dtypes.SameFault(g) || !g.SameFault(dtypes) {
+			t.Errorf("%+v is another fault", g.Violation)
+		}
+	}
+	if dtypes.SameFault(only("where sizes differ", "it fails")) {
+		t.Error("other calls with another effect show the same fault")
+	}
 	for _, tt := range []struct {
 		g    *Finding
 		want bool

@@ -486,6 +486,31 @@ func TestUnwritten(t *testing.T) {
 	})
 }
 
+// A fake that is wrong where dtypes differ, and where sizes do, is a note of each.
+func TestMixed(t *testing.T) {
+	const module = `import torch
+from torch import Tensor
+
+
+@torch.library.custom_op("mixed::scores", mutates_args=())
+def scores(q: Tensor, k: Tensor) -> Tensor:
+    return (q * k).contiguous()
+
+
+scores.register_fake(lambda q, k: q.new_empty(q.shape))
+`
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		folder := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(folder, "mixed.py"), []byte(module), 0o600))
+		got := check(t, python, folder, "-module", "mixed")
+		for _, want := range []string{"note  OA011  only where dtypes differ: ", "note  OA011  only where sizes differ: "} {
+			if got.status != 0 || strings.Count(got.stdout, want) != 1 {
+				t.Errorf("exit status %d; want one %q\n%s%s", got.status, want, got.stdout, got.stderr)
+			}
+		}
+	})
+}
+
 // A worker whose kernels' process ends while nothing is asked of it is replaced at once:
 // what an op that crashed shows is confirmed by processes of the host that is there.
 func TestReplacedWhileIdle(t *testing.T) {
