@@ -30,6 +30,14 @@ var _ = add(checkRow{
 	parts:    true,
 })
 
+// Sharing returns an op that decomposes with only the check of what its returns share, as if it did not.
+func (op *Op) Sharing() *Op {
+	sharing := *op
+	sharing.plan, sharing.Composite = nil, false
+	sharing.Checks = slices.DeleteFunc(sharing.Calls(), func(c Check) bool { return c.Code != UndeclaredAlias })
+	return &sharing
+}
+
 // undeclaredAliases reports a return once if it shares with several arguments: for the one that it
 // is, else for the first whose storage it has.
 func (j *judge) undeclaredAliases() {

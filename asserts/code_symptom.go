@@ -41,6 +41,7 @@ const (
 	AfterThrow     Symptom = "after-throw"     // or after a call that threw
 	Inference      Symptom = "inference"       // a return is an inference tensor
 	Leaf           Symptom = "leaf"            // a return requires grad
+	Decomposes     Symptom = "decomposes"      // an op that decomposes returns what shares with an argument
 	Vmap           Symptom = "vmap"            // a rule for vmap raises, or returns something else than separate calls
 )
 

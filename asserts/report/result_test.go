@@ -295,6 +295,26 @@ func TestSettle(t *testing.T) {
 	}
 }
 
+// That an op that decomposes shares memory is said with the number of calls.
+func TestSettleSharing(t *testing.T) {
+	op := new(OpResult)
+	for n := range 5 {
+		c := &CaseResult{Case: n, Ran: true, Found: []*Finding{finds(asserts.UndeclaredAlias, 1, "other", "bad")}}
+		for range n {
+			f := finds(asserts.UndeclaredAlias, 0, "result", "result shares StorageImpl with argument self")
+			f.Violation.Symptom, f.Times = asserts.Decomposes, 1
+			c.Found = append(c.Found, f)
+		}
+		op.Add(c)
+	}
+	op.Settle()
+	for i, want := range []string{"bad", "result shares StorageImpl with argument self in 4 of 5 calls, and the schema does not declare it"} {
+		if got := op.Findings[i].Violation.Saw; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // An argument without classes is removed.
 func TestClassesAreRemoved(t *testing.T) {
 	c := Classes{"self": {"empty", "huge"}, "dim": {"-1"}}

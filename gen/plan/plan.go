@@ -127,15 +127,16 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 		c.List = listKind(plan.data.Subject(line.On))
 		plan.Checks = append(plan.Checks, c)
 	}
-	plan.loose = p.loose(exceptions)
+	plan.loose = p.loose(op, exceptions)
 	return plan
 }
 
-// loose returns the exceptions of checks that schemas do not call for.
-func (p *Planner) loose(exceptions []*allowlist.Entry) (all []PlannedCheck) {
+// loose returns the exceptions of checks that schemas do not call for. Of an op that decomposes that is OA007, too.
+func (p *Planner) loose(op *schema.Op, exceptions []*allowlist.Entry) (all []PlannedCheck) {
 	for code := range asserts.AllCodes.All() {
 		waived, noted := p.excuse(exceptions, code, false), p.excuse(exceptions, code, true)
-		if code.About() == 0 && (waived != nil || noted != nil) {
+		called := code.About() != 0 && !(code == asserts.UndeclaredAlias && op.IsComposite())
+		if !called && (waived != nil || noted != nil) {
 			all = append(all, PlannedCheck{Check: asserts.Check{Code: code}, Waived: waived, Noted: noted})
 		}
 	}

@@ -173,6 +173,16 @@ func TestLooseWaiver(t *testing.T) {
 	}
 }
 
+// Of an op that decomposes OA007 is waived for what its returns share, which is a note.
+func TestLooseWaiverOfComposite(t *testing.T) {
+	list := must.Get(allowlist.Parse("a.yaml", []byte("- op: flat\n  checks: [OA004, OA007]\n  reason: as meant\n"), nil))(t)
+	op := parse(t, "flat(Tensor self) -> Tensor")
+	op.CompositeImplicit = true
+	if diff := cmp.Diff([]asserts.Excuse{{Code: asserts.UndeclaredAlias, Reason: "as meant"}}, planner(t, "full", list).Plan(op).Waivers()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestUnknownPreset(t *testing.T) {
 	if _, err := NewPlanner("pytorch-9", nil, allowlist.Where{}); err == nil {
 		t.Error("no error")

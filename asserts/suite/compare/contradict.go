@@ -74,13 +74,10 @@ func given(o asserts.Observation, of func(*asserts.Snapshot) string) string {
 
 // returned returns the observation of a return, or nil.
 func returned(op *asserts.Op, s *asserts.Seen, at asserts.Place) *asserts.Snapshot {
-	i := slices.IndexFunc(op.Results, func(r asserts.Subject) bool { return r.Index == at.Index }) // parts come later
-	if !at.Return || at.Inside || i < 0 {
-		return nil
-	}
-	_, _, results := s.Split(op)
-	if all := results[i]; max(at.Element, 0) < len(all) {
-		return all[max(at.Element, 0)].Content
+	for _, out := range newCall(op, s, nil).returns {
+		if at.Return && !at.Inside && !out.at.Inside && out.at.Index == at.Index && max(out.at.Element, 0) == max(at.Element, 0) {
+			return out.after.Content
+		}
 	}
 	return nil
 }

@@ -14,22 +14,16 @@ func Devices(op *asserts.Op, real *asserts.Seen, fake *Fake, devices []string, p
 	c := newCall(op, real, policy)
 	if given := c.device(devices); given != "" && (fake == nil || len(fake.Seen.Results) == 0) {
 		for _, out := range c.returns {
-			if out.after.Content != nil && !slices.ContainsFunc(devices, names(out.after.Content.Device)) {
-				c.reportStrayed(out, given)
+			is := out.after.Content
+			if is == nil || is.Device == given || slices.ContainsFunc(devices, names(is.Device)) || !c.planned(out.of) || c.passesOver(&out.after) {
+				continue
 			}
+			v := c.reportSide(out)
+			v.Saw, v.Fix = fmt.Sprintf("it is on %s, and every argument on %s", is.Device, given), "return it on the device of the arguments"
+			v.Symptom = asserts.OtherDevice
 		}
 	}
 	return c.conclude()
-}
-
-// reportStrayed adds a note about a return that is not on the device of the arguments.
-func (c *call) reportStrayed(out *side, given string) {
-	if out.after.Content.Device == given || !c.planned(out.of) || c.passesOver(&out.after) {
-		return
-	}
-	v := c.reportSide(out)
-	v.Saw, v.Fix = fmt.Sprintf("it is on %s, and every argument on %s", out.after.Content.Device, given), "return it on the device of the arguments"
-	v.Symptom = asserts.OtherDevice
 }
 
 // device returns the device of all arguments. It is "" if they are on several, if one names another

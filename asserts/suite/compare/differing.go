@@ -21,13 +21,10 @@ func (d Difference) Same(e Difference) bool { return d.Argument == e.Argument &&
 // first tensor that differs. Tensors of the same shape with unknown bytes are left out, and returns that are arguments.
 func Differing(op *asserts.Op, a, b *asserts.Seen) []Difference {
 	var all []Difference
-	eachPair(op, a, b, func(d Difference, x, y []asserts.Observation) {
-		for i := range min(len(x), len(y)) {
-			if d.Bytes, d.Of = differing(x[i].Content, y[i].Content); d.Bytes > 0 {
-				d.Tensors = [2]*asserts.Snapshot{x[i].Content, y[i].Content}
-				all = append(all, d)
-				return
-			}
+	eachPair(op, a, b, func(d Difference, x, y *asserts.Snapshot) {
+		d.Tensors = [2]*asserts.Snapshot{x, y}
+		if d.Bytes, d.Of = differing(x, y); d.Bytes > 0 && (len(all) == 0 || !d.Same(all[len(all)-1])) {
+			all = append(all, d)
 		}
 	})
 	return all
@@ -35,30 +32,32 @@ func Differing(op *asserts.Op, a, b *asserts.Seen) []Difference {
 
 // Unknown returns the tensors that Differing leaves out and whose digests differ.
 func Unknown(op *asserts.Op, a, b *asserts.Seen) (all []Difference) {
-	eachPair(op, a, b, func(d Difference, x, y []asserts.Observation) {
-		for i := range min(len(x), len(y)) {
-			s, t := x[i].Content, y[i].Content
-			if s != nil && t != nil && s.Digest != t.Digest && sameShape(s, t) && !known(s, t) {
-				d.Of = int(s.Nbytes)
-				all = append(all, d)
-			}
+	eachPair(op, a, b, func(d Difference, x, y *asserts.Snapshot) {
+		if x != nil && y != nil && x.Digest != y.Digest && sameShape(x, y) && !known(x, y) {
+			d.Of = int(x.Nbytes)
+			all = append(all, d)
 		}
 	})
 	return all
 }
 
-// eachPair calls add with the tensors of each return and each written argument in two calls.
-func eachPair(op *asserts.Op, a, b *asserts.Seen, add func(d Difference, x, y []asserts.Observation)) {
+// eachPair calls add with each tensor of the returns and of the written arguments in two calls.
+func eachPair(op *asserts.Op, a, b *asserts.Seen, add func(d Difference, x, y *asserts.Snapshot)) {
 	_, after, results := a.Split(op)
 	_, afterAgain, again := b.Split(op)
+	each := func(d Difference, x, y []asserts.Observation) {
+		for i := range min(len(x), len(y)) {
+			add(d, x[i].Content, y[i].Content)
+		}
+	}
 	for i, s := range op.Results {
 		if !s.Write {
-			add(Difference{Return: s.Index + 1}, results[i], again[i])
+			each(Difference{Return: s.Index + 1}, results[i], again[i])
 		}
 	}
 	for i, s := range op.Args {
 		if s.Write {
-			add(Difference{Argument: s.Name}, after[i], afterAgain[i])
+			each(Difference{Argument: s.Name}, after[i], afterAgain[i])
 		}
 	}
 }

@@ -58,7 +58,9 @@ func (s *spread) add(all []asserts.Observation, given bool) {
 		}
 		s.count = max(s.count, float64(tensor.Numel(o.Content.Sizes)))
 		if c == tensor.Integral {
-			s.whole = max(s.whole, largestOf(numbersOf(o.Content, d)))
+			for _, v := range numbersOf(o.Content, d) {
+				s.whole = max(s.whole, math.Abs(v))
+			}
 			continue
 		}
 		largest, _, _ := d.Limits()
@@ -90,14 +92,6 @@ func (s *spread) rounding(d tensor.DType) float64 {
 		most = max(most, s.whole)
 	}
 	return 2 * step * math.Sqrt(s.count) * max(most, most*most)
-}
-
-// largestOf returns the largest absolute value.
-func largestOf(all []float64) (largest float64) {
-	for _, v := range all {
-		largest = max(largest, math.Abs(v))
-	}
-	return largest
 }
 
 // overflows reports whether an intermediate result, such as exp(2x) or 1/x, may not be finite.

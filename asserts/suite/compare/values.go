@@ -33,12 +33,6 @@ var severalRight = []string{
 	"cholesky", "eig", "eigh", "eigvals", "geqrf", "inv", "inverse", "ldl", "lobpcg", "logdet", "lstsq", "lu", "pinv", "qr", "slogdet", "solve", "svd",
 }
 
-// hasManyRight reports whether an op has several right results, by its name.
-func hasManyRight(op *asserts.Op) bool {
-	words := strings.FieldsFunc(strings.ToLower(op.Name), func(r rune) bool { return !unicode.IsLetter(r) })
-	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(severalRight, word) })
-}
-
 // severalResults returns the reason why a call may have other right results than those of the CPU, or "".
 func (c *call) severalResults() string {
 	for _, in := range c.arguments {
@@ -46,8 +40,10 @@ func (c *call) severalResults() string {
 			return writtenInOther
 		}
 	}
-	if hasManyRight(c.op) {
-		return manyRight
+	for word := range strings.FieldsFuncSeq(strings.ToLower(c.op.Name), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if slices.Contains(severalRight, word) {
+			return manyRight
+		}
 	}
 	return ""
 }

@@ -35,6 +35,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 		result.Devices[c.on] = tally
 	}
 	result.Writes = compare.WritesOf(t.judged, a.calls[0].seen)
+	found = append(found, r.judgeSharing(t, &a.calls[0], result)...)
 	found = append(found, r.judgeDevice(t, a, found, result)...) // prepended: a second note about a return, that it has no fake, is then left out
 	if a.fake != nil {
 		found = append(found, r.judgeFake(t, a, result)...)
@@ -74,6 +75,19 @@ func (r *Runner) judgeOn(t *Target, c *deviceCall, tally *report.Tally, result *
 		tally.Excuse(v.Code, reason)
 		return true
 	})
+	return t.findings(found, result, c.on)
+}
+
+// judgeSharing returns notes of what the returns of an op that decomposes share with arguments.
+func (r *Runner) judgeSharing(t *Target, c *deviceCall, result *report.CaseResult) []*report.Finding {
+	if t.sharing == nil || c.seen.Autograd {
+		return nil
+	}
+	found := asserts.Judge(t.sharing, c.seen, r.Policy).Violations
+	for _, v := range found {
+		v.Symptom = asserts.Decomposes
+		v.Note = "an op that decomposes promises nothing: compilers see the ops that it calls"
+	}
 	return t.findings(found, result, c.on)
 }
 

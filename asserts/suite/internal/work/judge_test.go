@@ -631,3 +631,39 @@ func TestWritesOnOneDevice(t *testing.T) {
 		})
 	}
 }
+
+// That a return of an op that decomposes shares memory with an argument is a note, unless the op is PyTorch's own or an
+// allowlist waives it.
+func TestJudgeSharing(t *testing.T) {
+	shares := func(e *fakeEngine, args []any) ([]any, error) { return []any{e.view(first(args))}, nil }
+	for _, tt := range []struct {
+		name   string
+		kernel func(*fakeEngine, []any) ([]any, error)
+		change func(*engine.Operator, *engine.Checks)
+		want   string
+	}{
+		{"added", shares, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "OA007 result on cpu"},
+		{"of a file", shares, func(o *engine.Operator, _ *engine.Checks) { o.Schema.Pos.Filename = "ops.yaml" }, "OA007 result on cpu"},
+		{"PyTorch's own", shares, func(*engine.Operator, *engine.Checks) {}, ""},
+		{"it returns another", copies, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, ""},
+		{"waived", shares, func(o *engine.Operator, p *engine.Checks) {
+			o.Added, p.Waived = true, []asserts.Excuse{{Code: asserts.UndeclaredAlias}}
+		}, ""},
+	} {
+		b := benchOf(t, "t::f(Tensor a) -> Tensor", tt.kernel, func(o *engine.Operator, p *engine.Checks) {
+			o.Schema.CompositeImplicit, p.Op.Composite = true, true
+			p.Op.Checks = p.Op.Calls()
+			tt.change(o, p)
+		}, "")
+		found, _ := b.judged(t, "float32[2]")
+		if words(found) != tt.want {
+			t.Errorf("%s: %s, want %q", tt.name, words(found), tt.want)
+		}
+		for _, f := range found {
+			if f.Violation.Symptom != asserts.Decomposes || f.Violation.Note == "" {
+				t.Errorf("%s: %+v", tt.name, f.Violation)
+			}
+		}
+		b.earlier.release()
+	}
+}

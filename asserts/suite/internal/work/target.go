@@ -20,6 +20,7 @@ type Target struct {
 	Gen      *design.CaseGenerator
 	judged   *asserts.Op
 	unthrown *asserts.Op // with the checks of a call that threw
+	sharing  *asserts.Op // with that of what its returns share, if it decomposes; else nil
 	waived   []asserts.Excuse
 	*design.Learned
 	Listener
@@ -95,6 +96,9 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book 
 		fakeCalls: make(map[fakeCallKey]*fakeCall), made: make(map[string]*cachedResult), budgets: make(map[*probe.Row]budget),
 		pairs:   pairs{make(map[string]*attempt), make(map[int]int), make(map[int]int)},
 		Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]report.Origin)},
+	}
+	if p.Op.Composite && (operator.Added || operator.Schema.Pos.Filename != "") { // what PyTorch's own return is known
+		t.sharing = e.Subjects(p.Op.Sharing())
 	}
 	if f, ok := e.(engine.FakeCaller); ok {
 		t.noFake = f.NoFake(t.judged)

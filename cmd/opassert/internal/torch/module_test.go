@@ -486,6 +486,36 @@ func TestUnwritten(t *testing.T) {
 	})
 }
 
+// What the returns of ops that decompose share with arguments is a note, judged over the calls.
+func TestSharing(t *testing.T) {
+	const module = `import torch
+
+library = torch.library.Library("sharing", "DEF")
+for name, kernel in {
+    "view_as": lambda self, other: self.unsqueeze(0),
+    "contiguous": lambda self, other: self.contiguous(),
+    "copies": lambda self, other: self.reshape(-1)[:1].clone(),
+}.items():
+    library.define(name + "(Tensor self, Tensor other) -> Tensor")
+    library.impl(name, kernel, "CompositeImplicitAutograd")
+`
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		folder := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(folder, "sharing.py"), []byte(module), 0o600))
+		said := saw(t, check(t, python, folder, "-module", "sharing", "-json"), 0, "sharing.py")
+		for op, share := range map[string]string{"sharing::view_as": `note OA007 result shares StorageImpl with argument self in (\d+) of (\d+) calls, and the schema does not declare it`,
+			"sharing::contiguous": `note OA007 result is the TensorImpl of argument self in (\d+) of (\d+) calls, and the schema does not declare it`} {
+			m := regexp.MustCompile(`(?m)^` + share + `$`).FindStringSubmatch(said[op])
+			if m == nil || (m[1] == m[2]) != (op == "sharing::view_as") {
+				t.Errorf("%s: said is %q, want %s", op, said[op], share)
+			}
+		}
+		if said["sharing::copies"] != "" {
+			t.Errorf("sharing::copies: said is %q", said["sharing::copies"])
+		}
+	})
+}
+
 // A fake that is wrong where dtypes differ, and where sizes do, is a note of each.
 func TestMixed(t *testing.T) {
 	const module = `import torch
