@@ -39,6 +39,7 @@ const (
 	Seed           Symptom = "seed"            // a result depends on the seed of the default generators
 	Seeded         Symptom = "seeded"          // it is not the same with generators of one seed
 	AfterThrow     Symptom = "after-throw"     // or after a call that threw
+	LongerCall     Symptom = "longer-call"     // or after a call with longer tensors
 	Inference      Symptom = "inference"       // a return is an inference tensor
 	Leaf           Symptom = "leaf"            // a return requires grad
 	Decomposes     Symptom = "decomposes"      // an op that decomposes returns what shares with an argument

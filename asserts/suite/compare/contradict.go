@@ -75,7 +75,8 @@ func given(o asserts.Observation, of func(*asserts.Snapshot) string) string {
 // returned returns the observation of a return, or nil.
 func returned(op *asserts.Op, s *asserts.Seen, at asserts.Place) *asserts.Snapshot {
 	for _, out := range newCall(op, s, nil).returns {
-		if at.Return && !at.Inside && !out.at.Inside && out.at.Index == at.Index && max(out.at.Element, 0) == max(at.Element, 0) {
+		whole := at.Return && !at.Inside && !out.at.Inside
+		if whole && out.at.Index == at.Index && max(out.at.Element, 0) == max(at.Element, 0) {
 			return out.after.Content
 		}
 	}

@@ -15,11 +15,13 @@ func Devices(op *asserts.Op, real *asserts.Seen, fake *Fake, devices []string, p
 	if given := c.device(devices); given != "" && (fake == nil || len(fake.Seen.Results) == 0) {
 		for _, out := range c.returns {
 			is := out.after.Content
-			if is == nil || is.Device == given || slices.ContainsFunc(devices, names(is.Device)) || !c.planned(out.of) || c.passesOver(&out.after) {
+			there := is == nil || is.Device == given || slices.ContainsFunc(devices, names(is.Device))
+			if there || !c.planned(out.of) || c.passesOver(&out.after) {
 				continue
 			}
 			v := c.reportSide(out)
-			v.Saw, v.Fix = fmt.Sprintf("it is on %s, and every argument on %s", is.Device, given), "return it on the device of the arguments"
+			v.Saw = fmt.Sprintf("it is on %s, and every argument on %s", is.Device, given)
+			v.Fix = "return it on the device of the arguments"
 			v.Symptom = asserts.OtherDevice
 		}
 	}

@@ -40,7 +40,8 @@ func (c *call) severalResults() string {
 			return writtenInOther
 		}
 	}
-	for word := range strings.FieldsFuncSeq(strings.ToLower(c.op.Name), func(r rune) bool { return !unicode.IsLetter(r) }) {
+	apart := func(r rune) bool { return !unicode.IsLetter(r) }
+	for word := range strings.FieldsFuncSeq(strings.ToLower(c.op.Name), apart) {
 		if slices.Contains(severalRight, word) {
 			return manyRight
 		}

@@ -102,7 +102,10 @@ func (r *Runner) probeOne(t *Target, c *sample.Case, row *probe.Row, result *rep
 		return unprobed(row, fmt.Sprintf("a smaller call takes %v or more", soon))
 	}
 	for b := range r.again(t, c, row.Change...) {
-		r.mergeRun(t, b, result)
+		shown := report.CaseResult{Case: result.Case}
+		r.judgeRun(t, b, &shown)
+		result.Devices.Add(shown.Devices)
+		result.Found = append(result.Found, shown.Found...)
 		return nil
 	}
 	return unprobed(row, "the op refuses it")

@@ -159,6 +159,14 @@ var plants = map[string]plant{
 			}
 			return 1
 		})},
+	"longer": {schema: unary, args: []string{"uint8[3]"}, healthy: returnsByte(constant),
+		broken: func() probed {
+			longest := 0
+			return returnsByte(func(_ *probedEngine, x *fakeTensor, _ []any) byte {
+				longest = max(longest, len(*x.data))
+				return byte(min(longest, 9))
+			})()
+		}},
 	"thrown": {schema: unary, args: []string{"uint8[3]"}, throws: []string{"uint8[2, 2]"}, broken: throwsHalfway(9), healthy: throwsHalfway(0)},
 	"guard": {schema: unary, throws: []string{"uint8[2, 2]"}, broken: throwsHalfway(0), healthy: throwsHalfway(0),
 		prepare: func(_ *bench, e *probedEngine) {

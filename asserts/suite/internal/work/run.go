@@ -75,14 +75,6 @@ func (r *Runner) judgeRun(t *Target, a *attempt, result *report.CaseResult) {
 	}
 }
 
-// mergeRun adds the findings of another attempt to the result of a case.
-func (r *Runner) mergeRun(t *Target, a *attempt, result *report.CaseResult) {
-	shown := report.CaseResult{Case: result.Case}
-	r.judgeRun(t, a, &shown)
-	result.Devices.Add(shown.Devices)
-	result.Found = append(result.Found, shown.Found...)
-}
-
 // runOnce judges an attempt, or adds the result of an equal call.
 func (r *Runner) runOnce(t *Target, a *attempt, result *report.CaseResult) {
 	if a.before == nil {
