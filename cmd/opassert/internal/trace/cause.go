@@ -161,75 +161,56 @@ func (v *InvariantViolation) handedIn() *InvariantViolation {
 
 // blame finds the most likely cause.
 func (v *InvariantViolation) blame() {
-	byLine := func(a, b Reason) int { return cmp.Compare(a.Line, b.Line) }
-	defer func() {
-		slices.SortStableFunc(v.Evidence, byLine)
-		slices.SortStableFunc(v.Against, byLine)
-	}()
-	if v.Cause == "" {
-		v.Cause = CauseUnknown
+	if f := &v.facts; f.deallocation {
+		v.Cause = f.cause()
+		v.Evidence, v.Against = f.reasons(v.Cause)
 	}
-	v.Evidence = slices.DeleteFunc(v.Evidence, func(e Reason) bool { return e.Line == 0 })
-	if !v.facts.deallocation {
-		return
+	v.Cause = cmp.Or(v.Cause, CauseUnknown)
+	for _, all := range []*[]Reason{&v.Evidence, &v.Against} {
+		*all = slices.DeleteFunc(*all, func(e Reason) bool { return e.Line == 0 })
+		slices.SortStableFunc(*all, func(a, b Reason) int { return cmp.Compare(a.Line, b.Line) })
 	}
-	f := &v.facts
-	v.Cause = f.cause()
-	v.Evidence, v.Against = nil, nil
-	add := func(to *[]Reason, line int64, format string, args ...any) {
-		if line != 0 {
-			*to = append(*to, says(line, format, args...))
+}
+
+// reasons returns the lines for a cause and against the others that are near; 0 for those that the log does not have.
+func (f *causeLines) reasons(c Cause) (evidence, against []Reason) {
+	where := func(applies bool, line int64) int64 {
+		if applies {
+			return line
 		}
+		return 0
 	}
-	answer := func(to *[]Reason) {
-		add(to, f.noneAt, "the slot's check answers none")
-		if f.differsTo == 0 {
-			add(to, f.differsAt, "preservation is skipped: the slot's check answers none")
-		} else {
-			add(to, f.differsAt, "preservation is skipped: the slot's check answers %v", Address(f.differsTo))
-		}
-		add(to, f.usesAt, "the impl is shared, use count %d", f.uses)
+	clash, shown := c == InterpreterClash, f.hermeticAt != 0
+	pointed := !clash && c != EmptySlot
+	inferred := c == EmptySlot || c == HermeticState || c == CauseUnknown
+	differs := "none"
+	if f.differsTo != 0 {
+		differs = Address(f.differsTo).String()
 	}
-	pointed := func(to *[]Reason) {
-		if f.made == MadePlain {
-			add(to, f.madeAt, "made outside hermetic contexts, so the slot points at it")
-		}
-		add(to, f.slotAt, "the slot points at it")
+	const still = "the slot still points at it, so it was neither empty nor tagged otherwise"
+	evidence = []Reason{
+		says(where(clash, f.makerAt), "made by interpreter %v", Address(f.maker)),
+		says(where(clash, f.tagAt), "the slot is tagged %v", Address(f.tag)),
+		says(where(clash, f.releaserAt), "released by interpreter %v", Address(f.releaser)),
+		says(where(pointed && f.made == MadePlain, f.madeAt), "made outside hermetic contexts, so the slot points at it"),
+		says(where(pointed, f.slotAt), "the slot points at it"),
+		says(where(pointed && !inferred, f.notMarkedAt), "the impl is not marked"),
+		says(where(c == HermeticState, f.hermeticAt), "released in a hermetic context"),
+		says(where(c == CauseUnknown, f.answersAt), "the slot's check answers with it"),
+		says(f.noneAt, "the slot's check answers none"),
+		says(f.differsAt, "preservation is skipped: the slot's check answers %s", differs),
+		says(f.usesAt, "the impl is shared, use count %d", f.uses),
+		says(where(c == EmptySlot, f.emptyAt), "afterwards the slot is empty"),
+		says(where(c == HermeticState && !shown, f.stillAt), still),
 	}
-	switch v.Cause {
-	case InterpreterClash:
-		add(&v.Evidence, f.makerAt, "made by interpreter %v", Address(f.maker))
-		add(&v.Evidence, f.tagAt, "the slot is tagged %v", Address(f.tag))
-		add(&v.Evidence, f.releaserAt, "released by interpreter %v", Address(f.releaser))
-		answer(&v.Evidence)
-		return
-	case OtherObject, TooManyReleases, NotMarked:
-		pointed(&v.Evidence)
-		add(&v.Evidence, f.notMarkedAt, "the impl is not marked")
-		answer(&v.Evidence)
-		return
-	case EmptySlot:
-		answer(&v.Evidence)
-		add(&v.Evidence, f.emptyAt, "afterwards the slot is empty")
-		add(&v.Against, f.noneAt, "not %s: a release in a hermetic context prints that before this line", HermeticState)
-	case HermeticState:
-		pointed(&v.Evidence)
-		add(&v.Evidence, f.hermeticAt, "released in a hermetic context")
-		answer(&v.Evidence)
-		if f.hermeticAt == 0 {
-			add(&v.Evidence, f.stillAt, "the slot still points at it, so it was neither empty nor tagged otherwise")
-		} else {
-			add(&v.Against, f.stillAt, "not %s: it still points at the object", EmptySlot)
-		}
-	case CauseUnknown:
-		pointed(&v.Evidence)
-		add(&v.Evidence, f.answersAt, "the slot's check answers with it")
-		answer(&v.Evidence)
-		add(&v.Against, f.answersAt, "not %s: the check answers none in a hermetic context", HermeticState)
+	same := where(inferred && f.maker == f.releaser, f.releaserAt)
+	against = []Reason{
+		says(where(c == EmptySlot, f.noneAt), "not %s: a release in a hermetic context prints that before this line", HermeticState),
+		says(where(c == HermeticState && shown, f.stillAt), "not %s: it still points at the object", EmptySlot),
+		says(where(c == CauseUnknown, f.answersAt), "not %s: the check answers none in a hermetic context", HermeticState),
+		says(same, "not %s: made (line %d) and released by %v", InterpreterClash, f.makerAt, Address(f.maker)),
 	}
-	if f.maker == f.releaser {
-		add(&v.Against, f.releaserAt, "not %s: made (line %d) and released by %v", InterpreterClash, f.makerAt, Address(f.maker))
-	}
+	return evidence, against
 }
 
 func (f *causeLines) cause() Cause {

@@ -70,15 +70,9 @@ type doubt struct {
 
 // A death is the end of an object that broke no rule up to that line.
 type death struct {
-	object      uint64
-	impl        Address
-	typ         string
+	object      // broken is the violation that caused it
 	line        int64
-	enterAt     int64
-	gap         int64
-	freedByImpl bool // released by its impl, which was freed
-	facts       causeLines
-	broken      *InvariantViolation // the violation that caused it
+	freedByImpl bool                // released by its impl, which was freed
 	again       *InvariantViolation // a second release, without a second deallocation so far
 }
 
@@ -271,11 +265,7 @@ func (f *follower) followImpl(r *logRecord) {
 }
 
 func (f *follower) create(i *impl, r *logRecord) {
-	if old := f.objects[r.ref]; old != nil {
-		f.event(&old.Life, NotSeenEnd)
-		f.endObject(old)
-	}
-	delete(f.dead, r.ref)
+	f.reuse(r.ref)
 	o := &object{
 		Life:    Life{Kind: Object, Address: Address(r.ref), Type: f.typeName(r.typ), Impl: i.Address},
 		madeGap: f.gaps, asker: i.asker,
@@ -286,6 +276,15 @@ func (f *follower) create(i *impl, r *logRecord) {
 	f.eventAt(&i.Life, GotObject, o.Address)
 	f.step(o, preserve.Create)
 	i.wrap.made = o
+}
+
+// reuse handles that a new object is made at an address.
+func (f *follower) reuse(at uint64) {
+	delete(f.dead, at)
+	if old := f.objects[at]; old != nil {
+		f.event(&old.Life, NotSeenEnd)
+		f.endObject(old)
+	}
 }
 
 // making handles the context in which the new object was made.
@@ -460,20 +459,14 @@ func (f *follower) slotPointsAt(i *impl, at uint64) {
 	if i.freed != nil && uint64(i.freed.Address) == at {
 		if i.broken != nil || i.freed.gap == f.gaps || i.freed.facts.hermeticAt != 0 {
 			f.usedAfter(i)
-			return
-		}
-		// The hole may hide another object at the address, of another type.
+		} // else the hole may hide another object at the address, of another type
 		return
 	}
 	if d := f.dead[at]; d != nil && d.gap == f.gaps {
 		f.staleSlot(i, d)
 		return
 	}
-	o := f.objects[at]
-	if o == nil {
-		o = f.firstSeen(at)
-		o.Impl = i.Address
-	}
+	o := f.meet(at, i.Address)
 	i.wrap.slotWas = o.facts.slotAt
 	o.facts.slotAt = f.number
 	switch was := i.slot; {
@@ -582,10 +575,7 @@ func (f *follower) endWrap(i *impl, r *logRecord) {
 		}
 		return
 	}
-	o := f.objects[r.ref]
-	if o == nil {
-		o = f.firstSeen(r.ref)
-	}
+	o := f.meet(r.ref, 0)
 	switch {
 	case w.pointsTo != 0 && w.pointsTo != r.ref:
 		f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot points at %v, and another object is handed out", Address(w.pointsTo))).
@@ -627,7 +617,7 @@ func (f *follower) foundType(i *impl, at uint64, typ string) {
 	switch {
 	case o.Type == "" && !foreignType(typ):
 		o.Type = typ
-	case o.Type == typ, o.Type == "" && !foreignType(typ), !f.whole && strings.HasPrefix(o.Type, typ):
+	case o.Type == typ, !f.whole && strings.HasPrefix(o.Type, typ):
 	default:
 		f.eventType(&o.Life, typ)
 		v := f.breaks(preserve.UseAfter, o, i.Address, "what is found there is a "+typ+"; the log does not show the deallocation")
@@ -662,10 +652,14 @@ var builtinTypes = []string{
 	"object", "property", "range", "set", "slice", "str", "traceback", "tuple", "type", "weakref", "weakref.ReferenceType", "wrapper_descriptor",
 }
 
-func (f *follower) firstSeen(at uint64) *object {
-	o := &object{Life: Life{Kind: Object, Address: Address(at)}, gap: f.gaps, madeGap: f.gaps}
-	f.objects[at] = o
-	f.event(&o.Life, FirstSeen)
+// meet returns the object at an address; one that was not seen before is that of the impl.
+func (f *follower) meet(at uint64, impl Address) *object {
+	o := f.objects[at]
+	if o == nil {
+		o = &object{Life: Life{Kind: Object, Address: Address(at), Impl: impl}, gap: f.gaps, madeGap: f.gaps}
+		f.objects[at] = o
+		f.event(&o.Life, FirstSeen)
+	}
 	return o
 }
 
@@ -692,8 +686,7 @@ var stands = [...]string{
 
 // breaks records a violation at this line, and marks the object's last event.
 func (f *follower) breaks(c preserve.Code, o *object, data Address, saw string) *InvariantViolation {
-	v := f.breaksAt(c, f.number, o.Address, data, saw)
-	v.Type = o.Type
+	v := f.breaksAt(c, f.number, o, data, saw)
 	if n := len(o.Events); n == 0 || o.Events[n-1].Line != f.number {
 		f.event(&o.Life, Breaks)
 	}
@@ -701,8 +694,11 @@ func (f *follower) breaks(c preserve.Code, o *object, data Address, saw string) 
 	return v
 }
 
-func (f *follower) breaksAt(c preserve.Code, line int64, object, data Address, saw string) *InvariantViolation {
-	v := &InvariantViolation{Code: c, Line: line, World: f.world, Object: object, Impl: data, context: f.context, facts: causeLines{saw: saw}}
+func (f *follower) breaksAt(c preserve.Code, line int64, o *object, data Address, saw string) *InvariantViolation {
+	v := &InvariantViolation{
+		Code: c, Line: line, World: f.world, Object: o.Address, Impl: data, Type: o.Type,
+		context: f.context, facts: causeLines{saw: saw},
+	}
 	f.violations = append(f.violations, v)
 	return v
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 //go:embed page.html
@@ -58,18 +58,12 @@ func (h *HTML) draw(r LogReport) pageData {
 			drawn = b.Below[0]
 		}
 		lives := h.around(&drawn)
-		b.Rows, b.Steps = rows(lives, &drawn), steps(lives, &drawn)
+		b.Drawn, b.Steps = drawn, steps(lives, &drawn)
+		b.Rows = rows(lives, b.Steps, &drawn)
 		p.Breaks = append(p.Breaks, b)
 	}
 	p.MoreBreaks = len(findings) - len(p.Breaks)
 	return p
-}
-
-func rank(v InvariantViolation) int {
-	if v.Consequence != 0 {
-		return 0
-	}
-	return 1
 }
 
 // around returns the lives of a violation: the object's, its impl's, and those of others that share the impl.
@@ -110,6 +104,7 @@ type pageData struct {
 
 type breakData struct {
 	finding
+	Drawn InvariantViolation
 	Rows  []row
 	Steps []stepData
 }
@@ -119,11 +114,8 @@ type row struct {
 	Life
 	Bars   []bar
 	Dots   []dot
-	Code   preserve.Code
-	Line   int64   // the position of the violation
-	Use    int64   // and of its consequence
-	Breaks float64 // the position of the line
-	Later  float64 // the position of the consequence
+	Breaks float64 // the violation
+	Later  float64 // its consequence
 }
 
 type bar struct {
@@ -133,37 +125,26 @@ type bar struct {
 }
 
 type dot struct {
+	Event
 	X     float64
 	Class string
-	Says  string
-	Line  int64
 }
 
 type stepData struct {
-	Line    int64
-	Kind    LifeKind
-	Address Address
-	Event   Event
-	Class   string
+	Life
+	Event
+	Class string
 }
 
 // rows draws lives on one scale: every line about one of them is a step to the right.
-func rows(lives []Life, v *InvariantViolation) []row {
-	var lines []int64
-	for _, l := range lives {
-		for _, e := range l.Events {
-			lines = append(lines, e.Line)
-		}
-	}
-	slices.Sort(lines)
-	lines = slices.Compact(lines)
+func rows(lives []Life, steps []stepData, v *InvariantViolation) []row {
+	lines := slices.Compact(slicesx.Map(steps, func(s stepData) int64 { return s.Line }))
 	place := func(line int64) float64 {
 		i, _ := slices.BinarySearch(lines, line)
 		return 2 + 96*(float64(i)+0.5)/float64(max(1, len(lines)))
 	}
-	all := make([]row, len(lives))
-	for i, l := range lives {
-		d := row{Life: l, Bars: bars(l, place)}
+	return slicesx.Map(lives, func(l Life) row {
+		d := row{Life: l, Bars: bars(l, place), Breaks: place(v.Line)}
 		for _, e := range l.Events {
 			class := "dot"
 			switch {
@@ -172,16 +153,13 @@ func rows(lives []Life, v *InvariantViolation) []row {
 			case e.What == Replaced:
 				class = "dot moved"
 			}
-			d.Dots = append(d.Dots, dot{place(e.Line), class, e.String(), e.Line})
+			d.Dots = append(d.Dots, dot{e, place(e.Line), class})
 		}
-		d.Code, d.Line, d.Use = v.Code, v.Line, v.Consequence
-		d.Breaks = place(v.Line)
 		if v.Consequence != 0 && v.Consequence != v.Line {
 			d.Later = place(v.Consequence)
 		}
-		all[i] = d
-	}
-	return all
+		return d
+	})
 }
 
 // bars returns the ownership between events.
@@ -228,7 +206,7 @@ func steps(lives []Life, v *InvariantViolation) []stepData {
 	var all []stepData
 	for _, l := range lives {
 		for _, e := range l.Events {
-			s := stepData{Line: e.Line, Kind: l.Kind, Address: l.Address, Event: e}
+			s := stepData{Life: l, Event: e}
 			switch {
 			case e.Line == v.Line && e.Code == v.Code:
 				s.Class = "break"

@@ -55,21 +55,21 @@ func TestPage(t *testing.T) {
 // positions in percent.
 func drawing(p pageData) string {
 	var b strings.Builder
-	draw := func(all []row) {
+	draw := func(all []row, v InvariantViolation) {
 		for _, l := range all {
-			fmt.Fprintf(&b, "  %s %s: %s %d at %.0f, %d at %.0f\n", l.Kind, l.Address, l.Code, l.Line, l.Breaks, l.Use, l.Later)
+			fmt.Fprintf(&b, "  %s %s: %s %d at %.0f, %d at %.0f\n", l.Kind, l.Address, v.Code, v.Line, l.Breaks, v.Consequence, l.Later)
 			for _, bar := range l.Bars {
 				fmt.Fprintf(&b, "    %.0f to %.0f %s: %s\n", bar.X, bar.X+bar.Width, bar.Class, bar.Says)
 			}
 			for _, d := range l.Dots {
-				fmt.Fprintf(&b, "    %.0f %s: %d %s\n", d.X, d.Class, d.Line, d.Says)
+				fmt.Fprintf(&b, "    %.0f %s: %d %s\n", d.X, d.Class, d.Line, d.Event)
 			}
 		}
 	}
 	fmt.Fprintln(&b, p.Summary)
 	for _, d := range p.Breaks {
 		fmt.Fprintf(&b, "%s line %d, %d below\n", d.Code, d.InvariantViolation.Line, len(d.Below))
-		draw(d.Rows)
+		draw(d.Rows, d.Drawn)
 		for _, s := range d.Steps {
 			fmt.Fprintf(&b, "  %d %s %s %s: %s\n", s.Line, s.Kind, s.Address, s.Class, s.Event)
 		}

@@ -12,39 +12,65 @@ import (
 type message uint8
 
 const (
-	unknown        message = iota
-	blank                  // a line without a message
-	enter                  // in a function
-	enterWrap              // in THPStorage_Wrap, or a function that it calls to make an object
-	enterDealloc           // in THPStorage_subclass_dealloc
-	storageData            // storage data: ref
-	slotEmpty              // PyObjectSlot is empty, use_count: count
-	detail                 // a known message without new information
-	created                // created storage PyObject of type typ at ref
-	notHermetic            //
-	isHermetic             //
-	slotPoints             // PyObjectSlot points to PyObject at ref
-	slotType               // PyObjectSlot's PyObject type: typ
-	resurrecting           // PyObject was preserved, resurrecting
-	incrementing           // PyObject was alive, incrementing
-	slotNull               // PyObject is null
-	foreign                // PyObject managed by different interpreter
-	handed                 // type_name: typ, PyObject*: ref
-	implData               // c10::Storage data: ref[, use_count: count]
-	preserving             //
-	objectType             // PyObject type: typ
-	slotOwns               //
-	slotHasNone            // PyObjectSlot does not have PyObject
-	slotHas                // PyObjectSlot has PyObject, interpreter: tag, PyObject*: ref
-	slotDiffers            // PyObjectSlot has a different PyObject: ref, storage.use_count: count
-	useCount               // storage.use_count: count
-	borrowed               // the object does not own its impl
-	notDeallocated         // c10::Storage is referenced elsewhere, so cannot deallocate
-	deallocating           //
-	allocated              // memory for an object: an earlier one at its address has ended
-	version                // PyTorch typ
-	notMarked              // kHasPyObject is not set
+	unknown      message = iota
+	blank                // a line without a message
+	enter                // in a function
+	enterWrap            // in THPStorage_Wrap, or a function that it calls to make an object
+	enterDealloc         // in THPStorage_subclass_dealloc
+	firstPrinted         // the first of those with a form
 )
+
+// The printed messages by their forms: & is an address, ^ that of an interpreter, # a use count, % the name of a type
+// and @ a word. After a ? the text may end, unless a comma follows. Text after a message is other output in the same line.
+var (
+	storageData    = printed("storage data: &")
+	borrowed       = printed("is borrowed") // the object does not own its impl
+	notHermetic    = printed("not hermetic")
+	isHermetic     = printed("hermetic")
+	handed         = printed("type_name: %, PyObject*: &")
+	implData       = printed("c10::Storage data: &?, use_count:#")
+	notDeallocated = printed("c10::Storage is referenced elsewhere") // so cannot deallocate
+	created        = printed("created @ PyObject of type % at &")
+	useCount       = printed("storage.use_count:#")
+	preserving     = printed("preserving PyObject")
+	deallocating   = printed("deallocating @ PyObject")
+	slotPoints     = printed("PyObjectSlot points to PyObject at &")
+	slotType       = printed("PyObjectSlot's PyObject type: %")
+	slotEmpty      = printed("PyObjectSlot is empty?, use_count:#")
+	slotOwns       = printed("PyObjectSlot owns PyObject")
+	slotHasNone    = printed("PyObjectSlot does not have PyObject")
+	slotHas        = printed("PyObjectSlot has PyObject, interpreter: ^, PyObject*: &")
+	slotDiffers    = printed("PyObjectSlot has a different PyObject: &?, storage.use_count:#")
+	objectType     = printed("PyObject type: %")
+	resurrecting   = printed("PyObject was preserved, resurrecting")
+	incrementing   = printed("PyObject was alive, incrementing")
+	slotNull       = printed("PyObject is null")
+	foreign        = printed("PyObject managed by different interpreter")
+	notMarked      = printed("kHasPyObject is not set")
+	allocated      = printed("allocated") // memory for an object: an earlier one at its address has ended
+	version        = printed("PyTorch %")
+	detail         = printed("has PyObject", "creating PyObject of type ", "PyObjectSlot does not own PyObject",
+		"maybe uninitialized", "definitely uninitialized", "kHasPyObject is set") // nothing new
+)
+
+var forms []form
+
+type form struct {
+	text    string
+	message message
+}
+
+// printed returns a new message.
+func printed(texts ...string) message {
+	m := firstPrinted
+	if n := len(forms); n > 0 {
+		m = forms[n-1].message + 1
+	}
+	for _, text := range texts {
+		forms = append(forms, form{text, m})
+	}
+	return m
+}
 
 type subject uint8
 
@@ -109,7 +135,8 @@ func findTag(s []byte) (begin, end int) {
 // parse reads the text after a tag, up to the end of the line. It returns false for an unknown message.
 func parse(s []byte, r *logRecord) bool {
 	*r = logRecord{count: NoCount}
-	return parseMessage(afterSubject(s, r), r)
+	r.message = r.messageOf(afterSubject(s, r))
+	return r.message != unknown
 }
 
 // afterSubject reads the subject, if there is one, and returns the message.
@@ -187,78 +214,31 @@ func eatCount(s *[]byte, to *int64) bool {
 	return true
 }
 
-// forms are the printed messages: & is an address, ^ that of an interpreter, # a use count, % the name of a type and @
-// a word. After a ? the text may end, unless a comma follows. Text after a message is other output in the same line.
-var forms = []struct {
-	text    string
-	message message
-}{
-	{"storage data: &", storageData},
-	{"is borrowed", borrowed},
-	{"has PyObject", detail},
-	{"not hermetic", notHermetic},
-	{"hermetic", isHermetic},
-	{"type_name: %, PyObject*: &", handed},
-	{"c10::Storage data: &?, use_count:#", implData},
-	{"c10::Storage is referenced elsewhere", notDeallocated},
-	{"created @ PyObject of type % at &", created},
-	{"creating PyObject of type ", detail},
-	{"storage.use_count:#", useCount},
-	{"preserving PyObject", preserving},
-	{"deallocating @ PyObject", deallocating},
-	{"PyObjectSlot points to PyObject at &", slotPoints},
-	{"PyObjectSlot's PyObject type: %", slotType},
-	{"PyObjectSlot is empty?, use_count:#", slotEmpty},
-	{"PyObjectSlot does not own PyObject", detail},
-	{"PyObjectSlot owns PyObject", slotOwns},
-	{"PyObjectSlot does not have PyObject", slotHasNone},
-	{"PyObjectSlot has PyObject, interpreter: ^, PyObject*: &", slotHas},
-	{"PyObjectSlot has a different PyObject: &?, storage.use_count:#", slotDiffers},
-	{"PyObject type: %", objectType},
-	{"PyObject was preserved, resurrecting", resurrecting},
-	{"PyObject was alive, incrementing", incrementing},
-	{"PyObject is null", slotNull},
-	{"PyObject managed by different interpreter", foreign},
-	{"maybe uninitialized", detail},
-	{"definitely uninitialized", detail},
-	{"kHasPyObject is set", detail},
-	{"kHasPyObject is not set", notMarked},
-	{"allocated", allocated},
-	{"PyTorch %", version},
-}
-
 // functions are the parts of functions' names that identify a message "in FUNCTION".
-var functions = []struct {
-	part    string
-	message message
-}{{"_dealloc", enterDealloc}, {"_Wrap", enterWrap}, {"_NewWith", enterWrap}, {"THP", enter}, {"createPyObject", enter}}
+var functions = []form{{"_dealloc", enterDealloc}, {"_Wrap", enterWrap}, {"_NewWith", enterWrap}, {"THP", enter}, {"createPyObject", enter}}
 
-// parseMessage reads the text of a message, and reports whether it is known.
-func parseMessage(s []byte, r *logRecord) bool {
-	known := func(m message) bool {
-		r.message = m
-		return true
-	}
+// messageOf reads the text of a message, and sets its values.
+func (r *logRecord) messageOf(s []byte) message {
 	if len(s) == 0 {
-		return known(blank)
+		return blank
 	}
-	for i := range forms {
-		if r.fits(s, forms[i].text) {
-			return known(forms[i].message)
+	for _, f := range forms {
+		if r.fits(s, f.text) {
+			return f.message
 		}
 	}
 	if r.subject == ofObject && strings.HasPrefix("deallocating storage PyObject", string(s)) { // cut off
-		return known(deallocating)
+		return deallocating
 	}
 	if eat(&s, "in ") {
 		name := eatWhile(&s, isWord)
 		for _, f := range functions {
-			if bytes.Contains(name, []byte(f.part)) {
-				return known(f.message)
+			if bytes.Contains(name, []byte(f.text)) {
+				return f.message
 			}
 		}
 	}
-	return false
+	return unknown
 }
 
 // fits reports whether a text has a form, and sets its values.

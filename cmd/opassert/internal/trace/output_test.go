@@ -168,7 +168,8 @@ func TestPageLimits(t *testing.T) {
 func TestLater(t *testing.T) {
 	lives := []Life{broken(Object, 1, 0x10, 5, preserve.UseAfter)}
 	for consequence, drawn := range map[int64]bool{0: false, 5: false, 9: true} {
-		if d := rows(lives, &InvariantViolation{Line: 5, Consequence: consequence})[0]; (d.Later != 0) != drawn {
+		v := InvariantViolation{Line: 5, Consequence: consequence}
+		if d := rows(lives, steps(lives, &v), &v)[0]; (d.Later != 0) != drawn {
 			t.Errorf("consequence at line %d: drawn at %g", consequence, d.Later)
 		}
 	}

@@ -10,22 +10,15 @@ import (
 
 // followObject applies a record about an object: its last reference is released.
 func (f *follower) followObject(r *logRecord) {
-	o := f.objects[r.addr]
 	if r.message == allocated {
-		delete(f.dead, r.addr)
-		if o != nil {
-			f.event(&o.Life, NotSeenEnd)
-			f.endObject(o)
-		}
+		f.reuse(r.addr)
 		return
 	}
-	if o == nil {
-		if d := f.dead[r.addr]; d != nil && d.gap == f.gaps {
-			f.afterDeallocation(d, r)
-			return
-		}
-		o = f.firstSeen(r.addr)
+	if d := f.dead[r.addr]; d != nil && d.gap == f.gaps && f.objects[r.addr] == nil {
+		f.afterDeallocation(d, r)
+		return
 	}
+	o := f.meet(r.addr, 0)
 	switch r.message {
 	case enterDealloc:
 		f.event(&o.Life, Released)
@@ -135,8 +128,7 @@ func (f *follower) countUses(o *object, n int64) {
 		k.known = NotMarked
 		code, saw = preserve.OneOwner, "its last reference is released, for the impl, which others hold, is not marked to have one"
 	}
-	v := f.breaksAt(code, o.enterAt, o.Address, o.Impl, saw)
-	v.Type = o.Type
+	v := f.breaksAt(code, o.enterAt, o, o.Impl, saw)
 	v.because(k.known, says(o.enterAt, "released"), says(k.notMarkedAt, "the impl is not marked"), says(k.usesAt, lives, n))
 	for i := range o.Events {
 		if e := &o.Events[i]; e.Line == v.Line && e.What == Released {
@@ -279,11 +271,9 @@ func (f *follower) deallocate(o *object) {
 	letGo := o.borrow && k.uses == 0 || o.State == preserve.Preserved && o.gap == f.gaps && o.dataAt == 0 && k.usesAt == 0
 	o.State, o.release, o.gap = preserve.Dead, false, f.gaps
 	delete(f.objects, uint64(o.Address))
-	d := &death{
-		object: uint64(o.Address), impl: o.Impl, typ: o.Type, line: f.number, enterAt: o.enterAt,
-		gap: f.gaps, freedByImpl: letGo, facts: *k,
-	}
-	f.dead[d.object] = d
+	d := &death{object: *o, line: f.number, freedByImpl: letGo}
+	d.Events, d.doubts, d.broken = nil, nil, nil
+	f.dead[uint64(o.Address)] = d
 	if i != nil && i.slot == o {
 		i.slot = nil
 	}
@@ -310,8 +300,8 @@ func (f *follower) deallocate(o *object) {
 
 // deallocation records the main violation: the object is deallocated, and the slot of a shared impl points at it.
 func (f *follower) deallocation(o *object, line int64) *InvariantViolation {
-	v := f.breaksAt(preserve.SharedDealloc, line, o.Address, o.Impl, "")
-	v.Type, v.root, v.facts = o.Type, o.broken, o.facts
+	v := f.breaksAt(preserve.SharedDealloc, line, o, o.Impl, "")
+	v.root, v.facts = o.broken, o.facts
 	v.facts.deallocation = true
 	if f.protocol == preserve.Counting && v.facts.known == "" {
 		v.facts.known = TooManyReleases
@@ -338,13 +328,12 @@ func (f *follower) cutOff(o *object, cutAt int64) {
 func (f *follower) afterDeallocation(d *death, r *logRecord) {
 	switch {
 	case d.again != nil && r.message == deallocating:
-		v := f.breaksAt(preserve.UseAfter, f.number, Address(d.object), d.impl, "deallocated again")
-		v.Type, v.root = d.typ, d.again
+		v := f.breaksAt(preserve.UseAfter, f.number, &d.object, d.Impl, "deallocated again")
+		v.root = d.again
 		d.again = nil
 	case d.broken != nil: // it follows from that release
 	case r.message == enterDealloc || r.message == deallocating:
-		v := f.breaksAt(preserve.DoubleRelease, f.number, Address(d.object), d.impl, "released again after it was deallocated")
-		v.Type = d.typ
+		v := f.breaksAt(preserve.DoubleRelease, f.number, &d.object, d.Impl, "released again after it was deallocated")
 		d.broken = v.because("", says(d.line, "deallocated"), says(d.enterAt, "the release before this one"))
 		if r.message == enterDealloc {
 			d.again = v
@@ -356,17 +345,15 @@ func (f *follower) staleSlot(i *impl, d *death) {
 	v := d.broken
 	switch {
 	case v != nil:
-	case d.freedByImpl && d.impl == i.Address && d.enterAt != 0 && d.facts.hermeticAt == 0:
+	case d.freedByImpl && d.Impl == i.Address && d.enterAt != 0 && d.facts.hermeticAt == 0:
 		// The impl did not release it, as the impl lives.
-		root := f.breaksAt(preserve.DoubleRelease, d.enterAt, Address(d.object), d.impl, "released though only the impl, which lives, referred to it")
-		root.Type = d.typ
+		root := f.breaksAt(preserve.DoubleRelease, d.enterAt, &d.object, d.Impl,
+			"released though only the impl, which lives, referred to it")
 		root.because("", says(d.facts.slotAt, "preserved: the impl owns it"), says(f.number, "the impl lives, and its slot points at the object"))
-		v = f.breaksAt(preserve.SharedDealloc, d.line, Address(d.object), d.impl, "deallocated while the impl that owns it lives")
-		v.Type, v.root = d.typ, root
-		v.Evidence = root.Evidence
+		v = f.breaksAt(preserve.SharedDealloc, d.line, &d.object, d.Impl, "deallocated while the impl that owns it lives")
+		v.root, v.Evidence = root, root.Evidence
 	default:
-		v = f.breaksAt(preserve.UseAfter, f.number, Address(d.object), i.Address, "a slot points at an object that is deallocated")
-		v.Type = d.typ
+		v = f.breaksAt(preserve.UseAfter, f.number, &d.object, i.Address, "a slot points at an object that is deallocated")
 		v.because("", says(d.line, "deallocated"))
 	}
 	d.broken = v

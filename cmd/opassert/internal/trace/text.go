@@ -69,6 +69,13 @@ func (r *LogReport) below(root *InvariantViolation) []InvariantViolation {
 	return all
 }
 
+func rank(v InvariantViolation) int {
+	if v.Consequence != 0 {
+		return 0
+	}
+	return 1
+}
+
 // Summary returns the report's counts in one line.
 func (r *LogReport) Summary() string { return line("summary", r) }
 
