@@ -26,14 +26,9 @@ type Outcome struct {
 
 // Release releases all handles in the results, and returns the first error.
 func (o *Outcome) Release() error {
-	var first error
-	for _, v := range o.Results {
-		if err := v.Release(); first == nil {
-			first = err
-		}
-	}
+	err := Value{List: o.Results}.Release()
 	o.Results = o.Results[:0]
-	return first
+	return err
 }
 
 // Call calls the operator the way autograd does, and observes its tensors before and after. Omitted

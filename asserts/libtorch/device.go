@@ -64,10 +64,7 @@ func (r *reader) device(name string) DeviceInfo {
 // deviceName returns the name of a device by its numbers.
 func deviceName(typ, index int64) string {
 	name := typeName(typ)
-	if index == noIndex {
-		return name
-	}
-	if _, single := tensor.SingleDevices.Number(name); single {
+	if _, single := tensor.SingleDevices.Number(name); single || index == noIndex {
 		return name
 	}
 	return name + ":" + strconv.FormatInt(index, 10)

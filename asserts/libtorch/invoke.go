@@ -22,6 +22,7 @@ func Invoke(check bool, op *asserts.Op, args ...Value) (results []Value, err err
 	}
 	out := outcomes.Get().(*Outcome)
 	defer outcomes.Put(out)
+	defer out.Release() // which has results only if a violation panics
 	var call asserts.Call
 	level := asserts.Off
 	if check {
@@ -38,14 +39,7 @@ func Invoke(check bool, op *asserts.Op, args ...Value) (results []Value, err err
 		return nil, err
 	}
 	if check {
-		judged := false
-		defer func() {
-			if !judged {
-				out.Release()
-			}
-		}()
 		call.JudgeSeen(&out.Seen)
-		judged = true
 	}
 	results, out.Results = out.Results, nil
 	return results, nil

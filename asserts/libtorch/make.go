@@ -384,9 +384,7 @@ func (s *Spec) wrapped() (Tensor, error) {
 		return Tensor{}, err
 	}
 	defer base.Release()
-	var t Tensor
-	err = base.ask("wrap", crossing{function: fnWrap}, func(r *reader) { t = newTensor(r.word()) })
-	return t, err
+	return askOf(base, "wrap", crossing{function: fnWrap}, func(r *reader) Tensor { return newTensor(r.word()) })
 }
 
 func (s *Spec) marked() (Tensor, error) {
@@ -394,7 +392,7 @@ func (s *Spec) marked() (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	err = t.ask("mark", crossing{function: fnMark}, func(*reader) {})
+	_, err = askOf(t, "mark", crossing{function: fnMark}, (*reader).nothing)
 	return t, err
 }
 

@@ -108,19 +108,23 @@ func (r *operatorRecord) parse() *Op {
 		switch f := strings.Split(record, "\x1f"); f[0] {
 		case "arg":
 			flags := strings.Fields(f[4])
-			op.Args = append(op.Args, Argument{
+			a := Argument{
 				Name:      f[1],
 				Type:      f[2],
 				Default:   f[3],
 				KwargOnly: slices.Contains(flags, "kwarg"),
 				Write:     slices.Contains(flags, "write"),
 				holds:     holding(f[5]),
-			})
+			}
+			if a.holds.subject() {
+				op.subjects = append(op.subjects, subject{len(op.Args), a.holds.list()})
+			}
+			op.Args = append(op.Args, a)
 		case "ret":
 			op.Returns = append(op.Returns, Return{Name: f[1], Type: f[2], holds: holding(strings.Replace(f[3], "c", "x", 1))})
 		}
 	}
-	op.complete()
+	op.Schema = op.spell()
 	return op
 }
 
@@ -166,47 +170,29 @@ func registered(debug string) (file string, line int) {
 	return place[:colon], line
 }
 
-// complete derives the fields that the listing omits.
-func (op *Op) complete() {
-	op.Schema = op.spell()
-	for i, a := range op.Args {
-		if a.holds.subject() {
-			op.subjects = append(op.subjects, subject{i, a.holds.list()})
-		}
-	}
-}
-
 // spell returns the schema as in native_functions.yaml.
 func (op *Op) spell() string {
-	var b strings.Builder
-	b.WriteString(strings.TrimPrefix(op.Name, "aten::"))
-	b.WriteByte('(')
-	keyword := false
+	var args []string
 	for i, a := range op.Args {
-		if i > 0 {
-			b.WriteString(", ")
+		if a.KwargOnly && (i == 0 || !op.Args[i-1].KwargOnly) {
+			args = append(args, "*")
 		}
-		if a.KwargOnly && !keyword {
-			b.WriteString("*, ")
-			keyword = true
-		}
-		b.WriteString(a.Type + " " + a.Name)
+		text := a.Type + " " + a.Name
 		if a.Default != "" {
-			b.WriteString("=" + a.Default)
+			text += "=" + a.Default
 		}
+		args = append(args, text)
 	}
+	head := strings.TrimPrefix(op.Name, "aten::") + "(" + strings.Join(args, ", ")
 	if op.vararg {
-		b.WriteString("...")
+		head += "..."
 	}
-	b.WriteString(") -> ")
 	returns := slicesx.Map(op.Returns, func(r Return) string { return strings.TrimSuffix(r.Type+" "+r.Name, " ") })
 	if op.varret {
 		returns = append(returns, "...")
 	}
 	if len(returns) == 1 && !strings.HasPrefix(returns[0], "(") {
-		b.WriteString(returns[0])
-	} else {
-		b.WriteString("(" + strings.Join(returns, ", ") + ")")
+		return head + ") -> " + returns[0]
 	}
-	return b.String()
+	return head + ") -> (" + strings.Join(returns, ", ") + ")"
 }

@@ -95,14 +95,8 @@ func writes(op *asserts.Op, at asserts.Place) bool {
 	return slices.ContainsFunc(op.Results, func(s asserts.Subject) bool { return s.Index == at.Index && s.Write })
 }
 
-// owner returns the index of the tensor that a part is inside of, "" if its subject is one tensor: "1" for "1.values".
-func owner(called string) string {
-	number, _, numbered := strings.Cut(called, ".")
-	if !numbered {
-		return ""
-	}
-	return number
-}
+// owner returns the index of the tensor that a part is inside of, "" if its subject is one tensor: "1." for "1.values".
+func owner(called string) string { return strings.TrimSuffix(called, kind(called)) }
 
 // kind returns the role of a part in its tensor.
 func kind(called string) string { return called[strings.LastIndexByte(called, '.')+1:] }

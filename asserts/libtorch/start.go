@@ -95,19 +95,12 @@ var started = sync.OnceValues(func() (string, error) {
 	if err := load(); err != nil {
 		return "", fmt.Errorf("libtorch: %w", err)
 	}
-	return setUp()
-})
-
-func setUp() (version string, err error) {
 	return reply("start", crossing{function: fnStart}, (*reader).text)
-}
+})
 
 // SaveState makes the present state of the process the one that [RestoreState] restores.
 func SaveState() error {
-	if err := start(); err != nil {
-		return err
-	}
-	_, err := setUp()
+	_, err := ask("start", crossing{function: fnStart}, (*reader).text)
 	return err
 }
 

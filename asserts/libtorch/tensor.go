@@ -26,17 +26,18 @@ func (t Tensor) Defined() bool { return t != Tensor{} }
 
 // See observes the tensor. Its counts include the handle's own reference.
 func (t Tensor) See(level asserts.Level) (asserts.Observation, error) {
-	var o asserts.Observation
-	err := t.observe(level, func(r *reader) { r.observation(&o) })
-	return o, err
+	return observe(t, level, func(r *reader) (o asserts.Observation) {
+		r.observation(&o)
+		return o
+	})
 }
 
 // observe makes the shim observe the tensor, if there is one, and reads the reply.
-func (t Tensor) observe(level asserts.Level, take func(*reader)) error {
+func observe[T any](t Tensor, level asserts.Level, take func(*reader) T) (taken T, err error) {
 	if !t.Defined() {
-		return nil
+		return taken, nil
 	}
-	return t.ask("observe", crossing{function: fnObserve, second: int64(level)}, take)
+	return askOf(t, "observe", crossing{function: fnObserve, second: int64(level)}, take)
 }
 
 // Observe is [Tensor.See] for package asserts: a released handle is an undefined tensor.
@@ -44,27 +45,25 @@ func (t Tensor) Observe(o *asserts.Observation, level asserts.Level) { *o, _ = t
 
 // Parts observes the tensors inside the tensor; see [asserts.WithParts].
 func (t Tensor) Parts(level asserts.Level) ([]asserts.Observation, error) {
-	var parts []asserts.Observation
-	err := t.observe(level, func(r *reader) {
+	return observe(t, level, func(r *reader) (parts []asserts.Observation) {
 		var o asserts.Observation
 		for range r.observation(&o) {
 			r.observation(&o)
 			parts = append(parts, o)
 		}
+		return parts
 	})
-	return parts, err
 }
 
 // Bytes returns a copy of the tensor's whole storage, empty if it is not on the CPU or has none.
 func (t Tensor) Bytes() ([]byte, error) {
-	var data []byte
-	size := 0
-	measure := func(r *reader) { size = int(r.word()) }
-	if err := t.ask("read", crossing{function: fnBytes, data: data}, measure); err != nil {
+	size, err := askOf(t, "read", crossing{function: fnBytes}, (*reader).word)
+	if err != nil {
 		return nil, err
 	}
-	data = make([]byte, size)
-	return data, t.ask("read", crossing{function: fnBytes, data: data}, measure)
+	data := make([]byte, size)
+	_, err = askOf(t, "read", crossing{function: fnBytes, data: data}, (*reader).word)
+	return data, err
 }
 
 // answer returns the reply after its header.
@@ -79,22 +78,13 @@ func (s *scratch) answer() reader {
 	return reader{words: s.reply[headerWords:n]}
 }
 
-// ask calls the shim with one tensor, and reads the reply.
-func (t Tensor) ask(what string, c crossing, take func(*reader)) error {
-	s := newScratch()
-	defer s.free()
-	address, err := t.h.use()
-	if err != nil {
-		return err
+// askOf calls the shim with one tensor, and reads the reply.
+func askOf[T any](t Tensor, what string, c crossing, take func(*reader) T) (taken T, err error) {
+	if c.first, err = t.h.use(); err != nil {
+		return taken, err
 	}
-	s.held = append(s.held, t.h)
-	c.first = address
-	cross(c, nil, s.reply)
-	r, err := s.read(what)
-	if err == nil {
-		take(&r)
-	}
-	return err
+	defer t.h.done()
+	return reply(what, c, take)
 }
 
 // ask initializes libtorch if necessary, calls the shim and reads the reply.
@@ -118,9 +108,7 @@ func reply[T any](what string, c crossing, take func(*reader) T) (taken T, err e
 
 // StorageOf returns an object that refers to the tensor's storage, for arguments of type Storage.
 func StorageOf(t Tensor) (Object, error) {
-	var o Object
-	err := t.ask("storage", crossing{function: fnStorage}, func(r *reader) { o = r.object() })
-	return o, err
+	return askOf(t, "storage", crossing{function: fnStorage}, (*reader).object)
 }
 
 // NewGenerator makes a CPU generator, for arguments of type Generator.

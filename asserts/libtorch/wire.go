@@ -1,9 +1,11 @@
 package libtorch
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -143,8 +145,7 @@ func (r *reader) raw() []byte {
 }
 
 func (r *reader) list() []int64 {
-	n := r.count()
-	return r.copied(n)
+	return r.copied(r.count())
 }
 
 // strides reads as many words as there are dimensions, or none.
@@ -156,8 +157,7 @@ func (r *reader) strides(dims int) []int64 {
 }
 
 func (r *reader) copied(n int) []int64 {
-	words := make([]int64, n)
-	copy(words, r.words)
+	words := slices.Clone(r.words[:n])
 	r.words = r.words[n:]
 	return words
 }
@@ -188,10 +188,7 @@ func (r *reader) snapshot() *asserts.Snapshot {
 		Conj: c.flags&flagConj != 0, Neg: c.flags&flagNeg != 0, RequiresGrad: c.flags&flagGrad != 0, Leaf: c.flags&flagLeaf != 0,
 		Names: c.names, Layout: c.layout, Quantizer: c.quantizer,
 		Grad: asserts.ID(c.grad), Memory: uintptr(c.memory), Counter: asserts.ID(c.counter),
-	}
-	if c.bytes != nil {
-		s.Bytes = make([]byte, len(c.bytes))
-		copy(s.Bytes, c.bytes)
+		Bytes: bytes.Clone(c.bytes),
 	}
 	switch {
 	case c.flags&flagUnowned != 0:
