@@ -110,7 +110,7 @@ func (r *reader) checkFactory(e *entry) {
 	f, tensor := &e.op.Func, func(a Argument) bool { return a.Type.IsTensorLike() }
 	name := f.Name.Root()
 	factory := strings.HasPrefix(name, "new_") || strings.HasSuffix(name, "_like") ||
-		f.optionsIndex(0) >= 0 && !slices.ContainsFunc(f.Args, tensor)
+		f.optionsIndex() >= 0 && !slices.ContainsFunc(f.Args, tensor)
 	if factory && e.op.CompositeImplicit && e.values[keyDispatch] == nil {
 		r.ReportAt(e.op.Pos, "the factory function %s must not decompose: give it a dispatch table with %s",
 			name, compositeExplicit)

@@ -38,18 +38,15 @@ func (f Function) Kind() Kind {
 //
 // Source: torchgen/model.py, NativeFunction.is_view_op.
 func (op *Op) View() ViewReason {
-	for _, r := range op.Func.Returns {
-		if r.Alias != nil && !r.Alias.Write {
-			return ViewReturn
-		}
-	}
-	if slices.Contains(op.Tags, inplaceViewTag) && !isResize(op.Func.Name) {
+	views := func(r Return) bool { return r.Alias != nil && !r.Alias.Write }
+	escapes := func(a Argument) bool { return a.Alias != nil && slices.Contains(a.Alias.After, "*") }
+	switch {
+	case slices.ContainsFunc(op.Func.Returns, views):
+		return ViewReturn
+	case slices.Contains(op.Tags, inplaceViewTag) && !isResize(op.Func.Name):
 		return ViewInplace
-	}
-	for _, a := range op.Func.Args {
-		if a.Alias != nil && slices.Contains(a.Alias.After, "*") {
-			return ViewWildcard
-		}
+	case slices.ContainsFunc(op.Func.Args, escapes):
+		return ViewWildcard
 	}
 	return NotView
 }

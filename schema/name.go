@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -33,7 +34,8 @@ func (p *parser) name() Name {
 //
 // Source: torchgen/model.py, BaseOperatorName.parse.
 func splitRoot(root string) Name {
-	if base, ok := dunder(root); ok {
+	if dunder := dunderName.FindStringSubmatch(root); dunder != nil {
+		base := dunder[1]
 		if after, i := strings.CutPrefix(base, "i"); i && slices.Contains(augmented, after) {
 			return Name{Base: after, Dunder: true, Inplace: true}
 		}
@@ -48,15 +50,8 @@ func splitRoot(root string) Name {
 	return Name{Base: root}
 }
 
-// dunder returns the text between the double underscores of __add__.
-func dunder(root string) (string, bool) {
-	base, before := strings.CutPrefix(root, "__")
-	base, after := strings.CutSuffix(base, "__")
-	if !before || !after || base == "" || strings.Contains(base, "_") {
-		return "", false
-	}
-	return base, true
-}
+// dunderName matches __add__.
+var dunderName = regexp.MustCompile(`^__([^_]+)__$`)
 
 // checkRoot reports names that torchgen refuses.
 func (p *parser) checkRoot(off int, root string, n Name) {

@@ -170,7 +170,6 @@ func (p *parser) op() *Op {
 	op.Func.Name = p.name()
 	p.expect("(")
 	p.args(&op.Func)
-	p.expect(")")
 	p.expect("->")
 	p.returns(&op.Func)
 	p.skipSpace()
@@ -194,20 +193,18 @@ func (p *parser) namespace(op *Op) {
 	p.off = start
 }
 
-// args = [ arg { "," arg } ] ; arg = "*" | "..." | argument .
+// args = [ arg { "," arg } ] ")" ; arg = "*" | "..." | argument .
 func (p *parser) args(f *Function) {
-	if p.peek(")") {
-		return
-	}
-	f.Args = make([]Argument, 0, min(1+strings.Count(p.text[p.off:], ","), maxItems))
 	kwargOnly := false
-	for {
+	p.items(")", func() (last bool) {
+		if f.Args == nil {
+			f.Args = make([]Argument, 0, min(1+strings.Count(p.text[p.off:], ","), maxItems))
+		}
 		p.skipSpace()
 		start := p.off
 		switch {
 		case p.dialect == dispatcher && p.accept("..."):
 			f.Vararg = true
-			return
 		case p.accept("*"):
 			if kwargOnly {
 				p.fail(start, "a second *: keyword-only arguments begin only once")
@@ -216,17 +213,15 @@ func (p *parser) args(f *Function) {
 		default:
 			if len(f.Args) == maxItems {
 				p.fail(start, "the schema has more than %d arguments", maxItems)
-				return
+				return true
 			}
 			a := p.argument()
 			a.KwargOnly = kwargOnly
 			a.Out = kwargOnly && a.writes()
 			f.Args = append(f.Args, a)
 		}
-		if !p.accept(",") {
-			return
-		}
-	}
+		return f.Vararg
+	})
 }
 
 // argument = type name [ "=" value ] .
@@ -251,24 +246,17 @@ func (p *parser) returns(f *Function) {
 		f.Returns = []Return{p.ret()}
 		return
 	}
-	if p.accept(")") {
-		return
-	}
-	for {
-		if p.dialect == dispatcher && p.accept("...") {
+	p.items(")", func() (last bool) {
+		switch {
+		case p.dialect == dispatcher && p.accept("..."):
 			f.Varret = true
-			break
-		}
-		if len(f.Returns) == maxItems {
+		case len(f.Returns) == maxItems:
 			p.fail(p.off, "the schema has more than %d returns", maxItems)
-			return
+		default:
+			f.Returns = append(f.Returns, p.ret())
 		}
-		f.Returns = append(f.Returns, p.ret())
-		if !p.accept(",") {
-			break
-		}
-	}
-	p.expect(")")
+		return f.Varret
+	})
 }
 
 // return = type [ name ] .
@@ -322,15 +310,18 @@ func (p *parser) skipValue(depth int) {
 func (p *parser) skipValues(depth int) {
 	open := p.text[p.off]
 	p.off++
-	p.items(map[byte]string{'[': "]", '(': ")", '{': "}"}[open], func() { p.skipValue(depth + 1) })
+	p.items(map[byte]string{'[': "]", '(': ")", '{': "}"}[open], func() (last bool) {
+		p.skipValue(depth + 1)
+		return false
+	})
 }
 
 // items reads items with commas between, up to and with shut.
-func (p *parser) items(shut string, item func()) {
+func (p *parser) items(shut string, item func() (last bool)) {
 	if p.accept(shut) {
 		return
 	}
-	for item(); p.accept(","); item() {
+	for !item() && p.accept(",") {
 	}
 	p.expect(shut)
 }

@@ -53,22 +53,16 @@ func (r *reader) checkInplaceViews(entries []*entry) {
 		roots[e.op.Namespace+"::"+e.op.Func.Name.Root()] = true
 	}
 	for _, e := range entries {
-		r.checkInplaceView(e, roots)
-	}
-}
-
-// See Note [resize_ is not a view]; set_ has no view variant either.
-func (r *reader) checkInplaceView(e *entry, roots map[string]bool) {
-	name := e.op.Func.Name
-	if !slices.Contains(e.op.Tags, inplaceViewTag) || isResize(name) || name.Root() == "set_" {
-		return
-	}
-	if !name.Inplace {
-		r.ReportAt(e.op.Pos, "%s has the tag %s, but its name does not end in _", name, inplaceViewTag)
-		return
-	}
-	view := Name{Base: name.Base, Dunder: name.Dunder}
-	if !roots[e.op.Namespace+"::"+view.String()] {
-		r.ReportAt(e.op.Pos, "%s has the tag %s, so the file must have its out-of-place view %s; an op without one is not tagged, and is allowed to violate OA013", name, inplaceViewTag, view)
+		name := e.op.Func.Name
+		view := Name{Base: name.Base, Dunder: name.Dunder}
+		switch {
+		// See Note [resize_ is not a view]; set_ has no view variant either.
+		case !slices.Contains(e.op.Tags, inplaceViewTag) || isResize(name) || name.Root() == "set_":
+		case !name.Inplace:
+			r.ReportAt(e.op.Pos, "%s has the tag %s, but its name does not end in _", name, inplaceViewTag)
+		case !roots[e.op.Namespace+"::"+view.String()]:
+			r.ReportAt(e.op.Pos, "%s has the tag %s, so the file must have its out-of-place view %s; "+
+				"an op without one is not tagged, and is allowed to violate OA013", name, inplaceViewTag, view)
+		}
 	}
 }

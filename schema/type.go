@@ -115,13 +115,14 @@ func (p *parser) checkTypeName(off int, name string) {
 func (p *parser) types(nesting int) []Type {
 	p.expect("(")
 	var list []Type
-	p.items(")", func() {
+	p.items(")", func() (last bool) {
 		start := p.off
 		t, a := p.typ(nesting + 1)
 		if a != nil {
 			p.fail(start, "the dispatcher does not support an alias set inside another type")
 		}
 		list = append(list, t)
+		return false
 	})
 	return list
 }

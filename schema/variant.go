@@ -44,7 +44,7 @@ func (f *Function) core() Function {
 // plainArgs returns the arguments except out arguments and tensor options, without annotations.
 func (f *Function) plainArgs() []Argument {
 	args := make([]Argument, 0, len(f.Args)+1)
-	options := f.optionsIndex(0)
+	options := f.optionsIndex()
 	for i, a := range f.Args {
 		if a.Out || options >= 0 && options <= i && i < options+len(optionArgs) {
 			continue

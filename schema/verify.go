@@ -87,11 +87,11 @@ var optionArgs = [...]struct{ name, typ string }{
 	{"dtype", "ScalarType"}, {"layout", "Layout"}, {"device", "Device"}, {"pin_memory", "bool"},
 }
 
-// optionsIndex returns the position of the first TensorOptions at or after from, or -1.
+// optionsIndex returns the position of the first TensorOptions, or -1.
 //
 // Source: torchgen/model.py, Arguments.parse.
-func (f *Function) optionsIndex(from int) int {
-	for i := from; i+len(optionArgs) <= len(f.Args); i++ {
+func (f *Function) optionsIndex() int {
+	for i := range len(f.Args) + 1 - len(optionArgs) {
 		match := true
 		for j, want := range optionArgs {
 			a := &f.Args[i+j]
@@ -109,11 +109,7 @@ func (f *Function) optionsIndex(from int) int {
 }
 
 func (v *verifier) tensorOptions() {
-	first := v.optionsIndex(0)
-	if first < 0 {
-		return
-	}
-	if v.Kind() != Functional {
+	if first := v.optionsIndex(); first >= 0 && v.Kind() != Functional {
 		v.report(v.Args[first].Pos, "dtype, layout, device and pin_memory are for factory functions, but %s is %s", v.Name, v.Kind())
 	}
 }
@@ -132,11 +128,9 @@ func (v *verifier) inplace() {
 		v.report(self.Pos, "%s is in-place by its name: write self as %s", v.Name, self.written("a"))
 		return
 	}
-	for _, a := range v.Args {
-		if a.Out {
-			v.report(a.Pos, "%s is in-place by its name, so it can't have the out argument %s", v.Name, a.Name)
-			return
-		}
+	if i := slices.IndexFunc(v.Args, func(a Argument) bool { return a.Out }); i >= 0 {
+		v.report(v.Args[i].Pos, "%s is in-place by its name, so it can't have the out argument %s", v.Name, v.Args[i].Name)
+		return
 	}
 	plain := self.Type.Kind == Base
 	switch {
@@ -190,24 +184,13 @@ func (v *verifier) returns() {
 	write := slices.ContainsFunc(v.Returns, Return.writes)
 	afterSelf := v.selfIndex() + 1
 	for _, r := range v.Returns {
-		if r.Alias == nil {
-			if write {
-				v.report(r.Pos, "either all returns are written arguments or none is")
-			}
-			continue
-		}
-		if v.unmatched(r) {
-			v.report(r.Pos, "no argument has the alias set of this return, (%s)", r.Alias)
-			continue
-		}
-		if !r.Alias.Write {
-			if write {
-				v.report(r.Pos, "either all returns are written arguments or none is")
-			}
-			continue
-		}
 		i := slices.IndexFunc(v.Args, func(a Argument) bool { return sameAlias(a.Alias, r.Alias) })
 		switch {
+		case r.Alias != nil && v.unmatched(r):
+			v.report(r.Pos, "no argument has the alias set of this return, (%s)", r.Alias)
+		case !r.writes() && write:
+			v.report(r.Pos, "either all returns are written arguments or none is")
+		case !r.writes():
 		case i < 0:
 			v.report(r.Pos, "no argument has the annotation (%s) of this return", r.Alias)
 		case i >= afterSelf && !v.Args[i].KwargOnly:
