@@ -2,6 +2,7 @@ package vet
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/token"
 	"slices"
@@ -19,6 +20,11 @@ func Findings() []*FindingKind { return bind.Findings }
 
 // ParseFinding returns the kind of finding with a code or name, or nil.
 func ParseFinding(text string) *FindingKind { return bind.ParseFinding(text) }
+
+// report reports a finding with its code, which a comment may allow.
+func report(pass *analysis.Pass, kind *bind.FindingKind, pos token.Pos, format string, args ...any) {
+	pass.Report(analysis.Diagnostic{Pos: pos, Category: kind.Code, Message: fmt.Sprintf(format, args...) + " (" + kind.Code + ")"})
+}
 
 // A findingLine is a line of a file with a kind of finding.
 type findingLine struct {

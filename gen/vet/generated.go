@@ -18,12 +18,16 @@ type table struct {
 	op *schema.Op // nil if the text does not parse
 }
 
-// readTables reads the tables of a file, by the names of their variables.
+// readTables reads the tables of a file, by the names of their variables, and reports those of other schemas.
 func readTables(pass *analysis.Pass, file *ast.File) map[string]*table {
 	tables := map[string]*table{}
+	changed := gen.ChangedSince(pass.Fset.Position(file.Package).Filename)
 	for _, t := range bind.Tables(file, pass.TypesInfo) {
 		op, _ := schema.ParseOp(t.Schema)
 		tables[t.Var] = &table{t, op}
+		if why := changed(t.Name, t.Schema); why != "" {
+			report(pass, bind.StaleWrapper, t.Pos, "%s: run opassert gen again", why)
+		}
 	}
 	return tables
 }
@@ -75,13 +79,4 @@ func readRow(pass *analysis.Pass, lit *ast.CompositeLit) []row {
 func isAsserts(t types.Type, name string) bool {
 	named, ok := t.(*types.Named)
 	return ok && named.Obj().Name() == name && named.Obj().Pkg().Path() == "github.com/opassert/opassert/asserts"
-}
-
-func checkSchema(pass *analysis.Pass, file *ast.File, tables map[string]*table) {
-	changed := gen.ChangedSince(pass.Fset.Position(file.Package).Filename)
-	for _, t := range tables {
-		if why := changed(t.Name, t.Schema); why != "" {
-			report(pass, bind.StaleWrapper, t.Pos, "%s: run opassert gen again", why)
-		}
-	}
 }

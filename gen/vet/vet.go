@@ -183,7 +183,6 @@ func (k *packageKernels) checkCalls(pass *analysis.Pass, file *ast.File) {
 // checkGenerated compares a generated file with the kernels and the schema file.
 func (k *packageKernels) checkGenerated(pass *analysis.Pass, file *ast.File) {
 	tables := readTables(pass, file)
-	checkSchema(pass, file, tables)
 	list, bound := readKernels(pass, file)
 	wrapped := map[*types.Package][]string{}
 	for _, row := range bound {

@@ -1,8 +1,7 @@
 package emit
 
 import (
-	"go/types"
-	"strconv"
+	"fmt"
 
 	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/gen/internal/typed"
@@ -24,7 +23,7 @@ func (w *writer) typedBody(f typed.Func) []string {
 	var taken, returned []string
 	for i, r := range f.Results {
 		returned = append(returned, r.Name)
-		taken = append(taken, r.Name+" = "+w.take(r, f.Out+"["+strconv.Itoa(i)+"]"))
+		taken = append(taken, r.Name+" = "+fmt.Sprintf(r.Take, fmt.Sprintf("%s[%d]", f.Out, i)))
 	}
 	return []string{
 		f.Out + ", " + f.Err + " := " + w.invoke(f),
@@ -42,39 +41,9 @@ func (w *writer) typedResults(f typed.Func) string {
 }
 
 func (w *writer) invoke(f typed.Func) string {
-	args := append([]string{"enabled", "&" + f.OpVar}, slicesx.Map(f.Params, w.value)...)
+	args := []string{"enabled", "&" + f.OpVar}
+	for _, p := range f.Params {
+		args = append(args, fmt.Sprintf(p.Make, p.Name))
+	}
 	return call(w.libtorch("Invoke"), args...)
-}
-
-// value returns a parameter as a libtorch.Value.
-func (w *writer) value(p typed.GoValue) string {
-	x, by := p.Name, p.Make.By
-	switch p.Make.How {
-	case typed.Method:
-		return x + "." + by + "()"
-	case typed.Call:
-		return call(w.libtorch(by), x)
-	case typed.Spread:
-		return call(w.libtorch(by), x+"...")
-	case typed.Maybe:
-		return call(w.libtorch("Maybe"), x, w.libtorch(by))
-	case typed.MaybeOf:
-		return call(w.libtorch("Maybe"), x, w.typ(p.Type.(*types.Pointer).Elem())+"."+by)
-	case typed.MaybeList:
-		return call(w.libtorch("MaybeList"), x, w.libtorch(by))
-	}
-	return x
-}
-
-// take returns a result converted from a libtorch.Value.
-func (w *writer) take(r typed.GoValue, v string) string {
-	switch field := v + "." + r.Take.By; r.Take.From {
-	case typed.Field:
-		return field
-	case typed.Convert:
-		return call(w.typ(r.Type), field)
-	case typed.Nonzero:
-		return field + " != 0"
-	}
-	return v
 }

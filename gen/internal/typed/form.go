@@ -10,45 +10,11 @@ import (
 // A GoForm is the Go form of a schema type.
 type GoForm struct {
 	Type types.Type
-	Make Make
-	Take Take
+	Make string // the expression of a libtorch.Value, with %s for the Go value
+	Take string // the expression of the Go value, with %s for the libtorch.Value; "" if no return has the type
+
+	by string // what Make calls, "" for nothing: a function of package libtorch, or a method
 }
-
-// A Make is the conversion of a Go value to a libtorch.Value.
-type Make struct {
-	How How
-	By  string // the function of package libtorch, or the method of the value's type
-}
-
-// A How is the form of the conversion.
-type How uint8
-
-const (
-	As        How = iota // none: the Go value is a libtorch.Value
-	Method               // x.By()
-	Call                 // libtorch.By(x)
-	Spread               // libtorch.By(x...)
-	Maybe                // libtorch.Maybe(x, libtorch.By)
-	MaybeOf              // libtorch.Maybe(x, T.By), of a pointer to T
-	MaybeList            // libtorch.MaybeList(x, libtorch.By)
-)
-
-// A Take is the conversion of a libtorch.Value to a Go value.
-type Take struct {
-	From From
-	By   string // a field of libtorch.Value
-}
-
-// A From is the conversion of the field.
-type From uint8
-
-const (
-	Nothing From = iota // no return has the type
-	Whole               // the libtorch.Value as it is
-	Field               // v.By
-	Convert             // T(v.By), of the Go type T
-	Nonzero             // v.By != 0
-)
 
 // library is package libtorch with the types that forms name.
 var library = types.NewPackage("github.com/opassert/opassert/asserts/libtorch", "libtorch")
@@ -70,39 +36,45 @@ type base struct {
 	list string
 }
 
-func integer(list string) base {
-	return base{GoForm{types.Typ[types.Int64], Make{Call, "Int"}, Take{Field, "Int"}}, list}
+// called is the form of values that a function of package libtorch makes.
+func called(typ types.Type, by, take string) GoForm {
+	return GoForm{typ, "libtorch." + by + "(%s)", take, by}
 }
 
-func text(by, list string) base {
-	return base{GoForm{types.Typ[types.String], Make{Call, by}, Take{Field, "Str"}}, list}
+// method is the form of values of a type of package libtorch, which has the method Value.
+func method(typ types.Type, name, take string) GoForm {
+	return GoForm{typ, "%s.Value()", take, name + ".Value"}
 }
+
+func integer(list string) base { return base{called(types.Typ[types.Int64], "Int", "%s.Int"), list} }
+
+func text(by, take, list string) base { return base{called(types.Typ[types.String], by, take), list} }
 
 var (
-	boolean = base{GoForm{types.Typ[types.Bool], Make{Call, "Bool"}, Take{Nonzero, "Int"}}, "Bools"}
-	handle  = base{GoForm: GoForm{object, Make{Method, "Value"}, Take{Field, "Object"}}}
+	boolean = base{called(types.Typ[types.Bool], "Bool", "%s.Int != 0"), "Bools"}
+	handle  = base{method(object, "Object", "%s.Object"), ""}
 )
 
 // bases are the base types with a form.
 var bases = map[string]base{
-	"Tensor":       {GoForm{tensor, Make{Method, "Value"}, Take{Field, "Tensor"}}, "Tensors"},
+	"Tensor":       {method(tensor, "Tensor", "%s.Tensor"), "Tensors"},
 	"int":          integer("Ints"),
 	"SymInt":       integer("Ints"),
 	"DeviceIndex":  integer("Ints"),
 	"Layout":       integer(""),
 	"MemoryFormat": integer(""),
 	"QScheme":      integer(""),
-	"ScalarType":   {GoForm{dtype, Make{Method, "Value"}, Take{Convert, "Int"}}, ""},
-	"float":        {GoForm{types.Typ[types.Float64], Make{Call, "Float"}, Take{Field, "Float"}}, "Floats"},
+	"ScalarType":   {method(dtype, "DType", "libtorch.DType(%s.Int)"), ""},
+	"float":        {called(types.Typ[types.Float64], "Float", "%s.Float"), "Floats"},
 	"bool":         boolean,
 	"SymBool":      boolean,
-	"str":          text("String", "Strings"),
-	"Device":       text("Device", ""),
-	"Dimname":      {GoForm{types.Typ[types.String], Make{Call, "Dimname"}, Take{}}, "Dimnames"},
+	"str":          text("String", "%s.Str", "Strings"),
+	"Device":       text("Device", "%s.Str", ""),
+	"Dimname":      text("Dimname", "", "Dimnames"),
 	"Generator":    handle,
 	"Storage":      handle,
-	"Scalar":       {GoForm{value, Make{}, Take{From: Whole}}, "List"},
-	"Stream":       {GoForm{value, Make{}, Take{From: Whole}}, ""},
+	"Scalar":       {GoForm{value, "%s", "%s", ""}, "List"},
+	"Stream":       {GoForm{value, "%s", "%s", ""}, ""},
 }
 
 // formOf returns the form of a type, and whether it has one. Optional tensors, Scalars and Streams are None as zero
@@ -128,14 +100,10 @@ func listForm(elem schema.Type) (GoForm, bool) {
 	if b.list == "" {
 		return GoForm{}, false
 	}
-	return GoForm{types.NewSlice(b.Type), Make{Spread, b.list}, listTakes[elem.Name]}, true
+	return GoForm{types.NewSlice(b.Type), "libtorch." + b.list + "(%s...)", listTakes[elem.Name], b.list}, true
 }
 
-var listTakes = map[string]Take{
-	"Tensor": {Field, "Tensors"},
-	"int":    {Field, "Ints"},
-	"SymInt": {Field, "Ints"},
-}
+var listTakes = map[string]string{"Tensor": "%s.Tensors", "int": "%s.Ints", "SymInt": "%s.Ints"}
 
 func optionalForm(inner schema.Type) (GoForm, bool) {
 	f, ok := formOf(inner)
@@ -144,12 +112,10 @@ func optionalForm(inner schema.Type) (GoForm, bool) {
 	}
 	switch {
 	case inner.Kind == schema.List:
-		f.Make.How, f.Take = MaybeList, Take{}
-	case inner.Name == "Tensor" || f.Make.How == As:
-	case f.Make.How == Method:
-		f = GoForm{types.NewPointer(f.Type), Make{MaybeOf, f.Make.By}, Take{}}
+		f.Make, f.Take = "libtorch.MaybeList(%s, libtorch."+f.by+")", ""
+	case inner.Name == "Tensor" || f.by == "":
 	default:
-		f = GoForm{types.NewPointer(f.Type), Make{Maybe, f.Make.By}, Take{}}
+		f = GoForm{Type: types.NewPointer(f.Type), Make: "libtorch.Maybe(%s, libtorch." + f.by + ")"}
 	}
 	return f, true
 }

@@ -75,7 +75,7 @@ func newFunc(op *schema.Op, planner *plan.Planner) (Func, string) {
 	}
 	for i, r := range op.Func.Returns {
 		form, _ := formOf(r.Type)
-		if form.Take.From == Nothing {
+		if form.Take == "" {
 			return f, fmt.Sprintf("return %d has type %v, which has no Go form", i, r.Type)
 		}
 		f.Results = append(f.Results, GoValue{names.Pick(camel(plan.LocalName(op, i)), "result"), form})

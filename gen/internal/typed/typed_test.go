@@ -3,7 +3,6 @@ package typed
 import (
 	"fmt"
 	"go/types"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,11 +27,11 @@ func funcs(t *testing.T, schemas ...string) []string {
 	for _, f := range funcs {
 		line := fmt.Sprintf("%s %s:", f.Name, f.OpVar)
 		for _, p := range f.Params {
-			line += fmt.Sprintf(" %s %s = %s;", p.Name, goType(p.GoForm), making(p.Name, p.GoForm))
+			line += fmt.Sprintf(" %s %s = %s;", p.Name, goType(p.GoForm), fmt.Sprintf(p.Make, p.Name))
 		}
 		line += " returns"
 		for _, r := range f.Results {
-			line += fmt.Sprintf(" %s %s = %s;", r.Name, goType(r.GoForm), taking(r.GoForm))
+			line += fmt.Sprintf(" %s %s = %s;", r.Name, goType(r.GoForm), r.Take)
 		}
 		lines = append(lines, line+" "+f.Out+" "+f.Err)
 	}
@@ -47,21 +46,6 @@ func funcs(t *testing.T, schemas ...string) []string {
 
 func goType(f GoForm) string {
 	return types.TypeString(f.Type, func(p *types.Package) string { return p.Name() })
-}
-
-// making returns the expression that converts x to a libtorch.Value.
-func making(x string, f GoForm) string {
-	text := map[How]string{
-		As: "x", Method: "x.By()", Call: "libtorch.By(x)", Spread: "libtorch.By(x...)",
-		Maybe: "libtorch.Maybe(x, libtorch.By)", MaybeOf: "libtorch.Maybe(x, T.By)", MaybeList: "libtorch.MaybeList(x, libtorch.By)",
-	}[f.Make.How]
-	return strings.NewReplacer("x", x, "By", f.Make.By, "T", strings.TrimPrefix(goType(f), "*")).Replace(text)
-}
-
-// taking returns the expression that converts a libtorch.Value.
-func taking(f GoForm) string {
-	text := map[From]string{Nothing: "", Whole: "%s", Field: "%s.By", Convert: "T(%s.By)", Nonzero: "%s.By != 0"}[f.Take.From]
-	return strings.NewReplacer("By", f.Take.By, "T", goType(f)).Replace(text)
 }
 
 func TestFuncs(t *testing.T) {
@@ -134,13 +118,11 @@ func TestForms(t *testing.T) {
 		}
 		f, ok := formOf(op.Func.Args[0].Type)
 		got := ""
-		if !ok {
-			f.Type = types.Typ[types.Invalid]
-		} else {
-			got = goType(f) + " = " + making("%s", f)
+		if ok {
+			got = goType(f) + " = " + f.Make
 		}
-		if got != tt.value || taking(f) != tt.take {
-			t.Errorf("%s is %q and taken by %q, want %q and %q", tt.typ, got, taking(f), tt.value, tt.take)
+		if got != tt.value || f.Take != tt.take {
+			t.Errorf("%s is %q and taken by %q, want %q and %q", tt.typ, got, f.Take, tt.value, tt.take)
 		}
 	}
 }
