@@ -236,7 +236,6 @@ func (r *Registry) Leaks() []*RuleError {
 func (r *Registry) leaks(leaked func(*slot) bool) []*RuleError {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var stacks []stack
 	groups := map[stack]*RuleError{}
 	for _, c := range r.chunks {
 		for i := range c {
@@ -248,15 +247,13 @@ func (r *Registry) leaks(leaked func(*slot) bool) []*RuleError {
 			if f == nil {
 				f = &RuleError{Code: Leak, Kind: r.kind}
 				groups[s.made] = f
-				stacks = append(stacks, s.made)
 			}
 			f.Handles++
 			f.Bytes += s.bytes
 		}
 	}
 	var all []*RuleError
-	for _, s := range stacks {
-		f := groups[s]
+	for s, f := range groups {
 		f.Made = r.text(s[:])
 		all = append(all, f)
 	}

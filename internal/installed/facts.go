@@ -1,15 +1,14 @@
 package installed
 
 import (
-	"bufio"
 	"bytes"
 	"debug/elf"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/internal/slicesx"
@@ -82,19 +81,13 @@ func headerVersion(path string) string {
 	return strings.Join(parts, ".")
 }
 
-var guard = regexp.MustCompile(`__cplusplus\s*<\s*20(\d\d)`)
+var guard = regexp.MustCompile(`__cplusplus\s*<\s*20([2-9]\d)`)
 
 // standard returns the C++ standard that ATen.h requires, at least c++17.
 func standard(header string) string {
-	f, err := os.Open(header)
-	if err != nil {
-		return "c++17"
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(io.LimitReader(f, 4096)); lines.Scan(); {
-		if m := guard.FindStringSubmatch(lines.Text()); m != nil && m[1] > "17" {
-			return "c++" + m[1]
-		}
+	text, _ := os.ReadFile(header)
+	if m := guard.FindSubmatch(text); m != nil {
+		return "c++" + string(m[1])
 	}
 	return "c++17"
 }
@@ -124,10 +117,8 @@ func cxx11(libc10 string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", libc10, err)
 	}
-	for _, s := range symbols {
-		if s.Section != elf.SHN_UNDEF && strings.HasPrefix(s.Name, "_ZN3c105ErrorC") && strings.HasSuffix(s.Name, "Ss") {
-			return false, nil // std::string of the old ABI
-		}
+	old := func(s elf.Symbol) bool { // with a std::string of the old ABI
+		return s.Section != elf.SHN_UNDEF && strings.HasPrefix(s.Name, "_ZN3c105ErrorC") && strings.HasSuffix(s.Name, "Ss")
 	}
-	return true, nil
+	return !slices.ContainsFunc(symbols, old), nil
 }

@@ -10,10 +10,25 @@ import (
 )
 
 // LinkedTo returns the folder of the libtorch that the loader would load with a library, or "".
-func LinkedTo(library string) string {
-	w := walk{seen: make(map[string]bool)}
-	w.into(library, nil)
-	return w.torch
+func LinkedTo(library string) string { return linkedTo(library, nil, make(map[string]bool)) }
+
+// linkedTo searches in the order of ld.so(8). The library was reached through others, whose DT_RPATHs apply to it too.
+func linkedTo(library string, above []string, seen map[string]bool) string {
+	names, dirs, above := needs(library, above)
+	for _, name := range names {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		file := firstWith(dirs, name)
+		if file != "" && isTorch(name) {
+			return filepath.Dir(file)
+		}
+		if dir := linkedTo(file, above, seen); dir != "" {
+			return dir
+		}
+	}
+	return ""
 }
 
 // Takes returns an error for a library of ops that would load parts of another
@@ -45,30 +60,6 @@ func BuiltFor(library, version string) string {
 func stem(file string) string {
 	name, _, _ := strings.Cut(filepath.Base(file), ".so")
 	return name
-}
-
-// A walk visits the libraries that one needs, in the order of ld.so(8).
-type walk struct {
-	seen  map[string]bool
-	torch string // the folder of the first library of libtorch
-}
-
-// into visits a library that was reached through others, whose DT_RPATHs apply to it too.
-func (w *walk) into(path string, above []string) {
-	needed, dirs, above := needs(path, above)
-	for _, name := range needed {
-		if w.torch != "" || w.seen[name] {
-			continue
-		}
-		w.seen[name] = true
-		switch file := firstWith(dirs, name); {
-		case file == "":
-		case isTorch(name):
-			w.torch = filepath.Dir(file)
-		default:
-			w.into(file, above)
-		}
-	}
 }
 
 // needs returns the names of the libraries that one needs, the folders to search, and the DT_RPATHs that apply to them.

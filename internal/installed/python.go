@@ -1,6 +1,7 @@
 package installed
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -18,11 +19,9 @@ type Python struct {
 // FindPython returns the Python of a name or a path, with PyTorch 2.4 or later; "" is
 // that of the active virtual environment, or else on the path.
 func FindPython(name string) (*Python, error) {
-	path := name
-	if name == "" {
-		if path = onPath(); path == "" {
-			return nil, errors.New("no python3 on the path: name one with -python")
-		}
+	path := cmp.Or(name, onPath())
+	if path == "" {
+		return nil, errors.New("no python3 on the path: name one with -python")
 	}
 	path, err := exec.LookPath(path)
 	if err != nil {

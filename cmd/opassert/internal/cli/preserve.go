@@ -39,13 +39,12 @@ func (r *runFlags) watchObjects(inv *invocation) (*objectWatch, error) {
 	return o, err
 }
 
-// end is called when the program has ended with a status.
-func (o *objectWatch) end(inv *invocation, status int) (*live.ObjectReport, error) {
+// end is called when the program has ended.
+func (o *objectWatch) end(inv *invocation) (*live.ObjectReport, error) {
 	if o.live == nil {
 		return &live.ObjectReport{}, nil
 	}
 	report := o.live.End()
-	report.Status = status
 	for _, l := range report.Left {
 		printable.Printf(inv.stderr, "opassert: still runs, without libtorch: %s\n", l)
 	}

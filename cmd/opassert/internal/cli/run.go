@@ -172,7 +172,7 @@ func runRun(inv *invocation) error {
 		return err
 	}
 	report, err := flags.runProgram(inv, objects.live)
-	found, failed := objects.end(inv, report.Status)
+	found, failed := objects.end(inv)
 	if err := cmp.Or(err, failed); err != nil {
 		return err
 	}

@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"bytes"
-	"errors"
+	"cmp"
 	"io"
 	"path/filepath"
 
@@ -19,50 +18,25 @@ var traceCommand = command{
 func runTrace(inv *invocation) error {
 	asJSON := newJSONFlag(inv.flags)
 	torch := inv.flags.String("torch", "", "")
-	page := newOutputFlag(inv.flags, "html")
+	file := newOutputFlag(inv.flags, "html")
 	if err := inv.parse(1, 1); err != nil {
 		return err
 	}
-	if *asJSON && *page != "" {
-		return usagef("-json and -html can't be combined")
+	life, page := func(trace.Life) {}, trace.NewHTML(filepath.Base(inv.flags.Arg(0)))
+	if *file != "" {
+		life = page.Life
 	}
-	file := inv.flags.Arg(0)
-	if *page != "" {
-		return inv.tracePage(file, *torch, *page)
+	report, err := trace.Read(inv.flags.Arg(0), *torch, life)
+	if err != nil {
+		return err
 	}
-	print := inv.printTrace
+	write := report.WriteText
 	if *asJSON {
-		print = func(r trace.LogReport) error { return r.WriteJSON(inv.stdout) }
+		write = report.WriteJSON
 	}
-	return traceTo(file, *torch, func(trace.Life) {}, print)
-}
-
-func (inv *invocation) printTrace(r trace.LogReport) error { return r.WriteText(inv.stdout) }
-
-// traceTo follows a log, and returns errFindings if something broke. Lives are passed on as they end.
-func traceTo(file, torch string, life func(trace.Life), ends ...func(trace.LogReport) error) error {
-	report, err := trace.Read(file, torch, life)
-	for _, end := range ends {
-		if err == nil {
-			err = end(report)
-		}
-	}
+	err = cmp.Or(write(inv.stdout), toFile(*file, func(w io.Writer) error { return page.Write(w, report) }))
 	if err == nil && len(report.Violations) > 0 {
 		return errFindings
 	}
 	return err
-}
-
-// tracePage draws the page, and prints the violations.
-func (inv *invocation) tracePage(file, torch, page string) error {
-	var b bytes.Buffer
-	h := trace.NewHTML(&b, filepath.Base(file))
-	found := traceTo(file, torch, h.Life, h.End, inv.printTrace)
-	if found != nil && !errors.Is(found, errFindings) {
-		return found
-	}
-	if err := toFile(page, func(w io.Writer) error { _, err := b.WriteTo(w); return err }); err != nil {
-		return err
-	}
-	return found
 }

@@ -11,19 +11,18 @@ import (
 
 // An ObjectFinding is a broken invariant in a program.
 type ObjectFinding struct {
-	Code    preserve.Code    `json:"code"`
-	Process int              `json:"-"`
-	Event   int64            `json:"event"` // its number in the process
-	Object  trace.Address    `json:"object"`
-	Impl    trace.Address    `json:"impl"`
-	Type    string           `json:"type,omitempty"`
-	Storage bool             `json:"storage"` // the impl is a StorageImpl, and not a TensorImpl
-	Thread  uint32           `json:"thread"`  // as the system numbers it
-	Saw     string           `json:"saw"`
-	Site    *PythonLine      `json:"-"`              // the running line of Python; nil if it is not known
-	Made    string           `json:"made,omitempty"` // the line that made the object, if known
-	Root    *ObjectFinding   `json:"-"`
-	Below   []*ObjectFinding `json:"-"` // the number of findings that follow from it
+	Code    preserve.Code  `json:"code"`
+	Process int            `json:"-"`
+	Event   int64          `json:"event"` // its number in the process
+	Object  trace.Address  `json:"object"`
+	Impl    trace.Address  `json:"impl"`
+	Type    string         `json:"type,omitempty"`
+	Storage bool           `json:"storage"` // the impl is a StorageImpl, and not a TensorImpl
+	Thread  uint32         `json:"thread"`  // as the system numbers it
+	Saw     string         `json:"saw"`
+	Site    *PythonLine    `json:"-"`              // the running line of Python; nil if it is not known
+	Made    string         `json:"made,omitempty"` // the line that made the object, if known
+	Root    *ObjectFinding `json:"-"`
 }
 
 // A PythonLine is a line of Python.
@@ -98,9 +97,6 @@ func (j *judge) breaks(c preserve.Code, e *event, o *object, root *ObjectFinding
 	}
 	if e.file != 0 {
 		f.Site = &PythonLine{j.files[e.file], int(e.line)}
-	}
-	if root != nil {
-		root.Below = append(root.Below, f)
 	}
 	j.found(f)
 	return f

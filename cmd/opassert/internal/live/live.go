@@ -36,7 +36,6 @@ type ObjectReport struct {
 	Processes int               // processes that loaded libtorch_python
 	Protocol  preserve.Protocol // the last process's PyTorch
 	Lost      int64             // incomplete rings: the program was too fast, or ended in the middle
-	Status    int               // the program's, as [preload.End] has it
 	Unwatched []string
 	Left      []string // processes that still run, without libtorch
 }
@@ -245,12 +244,9 @@ func (r *ObjectReport) Summary() string {
 	return fmt.Sprintf("%d violations (%d findings) in %d events of %d processes", len(r.Findings), roots, r.Events, r.Processes)
 }
 
-// ExitStatus returns the program's own status if it is not 0; else 2 if
-// something was not watched, else 1 with findings.
+// ExitStatus returns 2 if something was not watched, else 1 with findings.
 func (r *ObjectReport) ExitStatus() int {
 	switch {
-	case r.Status != 0:
-		return r.Status
 	case len(r.Unwatched) > 0 || r.Lost > 0:
 		return 2
 	case len(r.Findings) > 0:

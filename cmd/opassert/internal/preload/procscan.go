@@ -40,7 +40,6 @@ type programProcess struct {
 	watched bool            // needs no more inspection
 	changes bool            // its mappings change while its size may not
 	unseen  []*SharedObject // objects that had not noticed their target at the last inspection
-	clock
 }
 
 func (m *programProcess) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
@@ -137,7 +136,7 @@ func (c *procScan) meet(pid int) {
 		c.members[pid] = m
 	}
 	if m.image != s.image || m.command == "" {
-		*m = programProcess{pid: pid, began: s.began, image: s.image, command: command(pid), clock: m.clock}
+		*m = programProcess{pid: pid, began: s.began, image: s.image, command: command(pid)}
 		c.commands[pid] = m.command
 	}
 	c.inspect(m, s)
@@ -278,12 +277,10 @@ func why(pid int) string {
 	return "the loader has ignored LD_PRELOAD"
 }
 
-// How long to wait for processes that outlive the program, in time in which they ran or slept: those that have or may
-// have something to watch, and others. On a busy machine that takes up to mostWait.
+// How long to wait for processes that outlive the program: those that have or may have something to watch, and others.
 const (
-	longestWait = 30 * time.Second
+	longestWait = time.Minute
 	shortWait   = 10 * time.Second
-	mostWait    = 5 * time.Minute
 )
 
 // await waits, for a limited time, for processes that outlive the program. It returns those that still run and have
@@ -295,13 +292,13 @@ func (c *procScan) await(talk io.Writer, stop <-chan os.Signal) (left []string) 
 		if slices.ContainsFunc(all, c.mayCall) {
 			wait = longestWait
 		}
-		passed := func(m *programProcess) time.Duration { return m.advance(readStat(m.pid), time.Now()) }
-		if len(all) == 0 || slices.Min(slicesx.Map(all, passed)) > wait || time.Since(began) > mostWait {
+		if len(all) == 0 || time.Since(began) > wait {
 			break
 		}
 		if !said && time.Since(began) > time.Second {
 			said = true
-			printable.Printf(talk, "opassert: the program has ended, and left running: %s; waiting for at most %v\n", join(all), wait)
+			left := slicesx.Join(all, ", ", (*programProcess).String)
+			printable.Printf(talk, "opassert: the program has ended, and left running: %s; waiting for at most %v\n", left, wait)
 		}
 		select {
 		case <-stop:
@@ -319,26 +316,6 @@ func (c *procScan) await(talk io.Writer, stop <-chan os.Signal) (left []string) 
 	return left
 }
 
-// A clock measures how long a process has run or slept, without the time in which it waits for a processor or a disk.
-type clock struct {
-	passed time.Duration
-	now    time.Time
-	used   time.Duration // processor time at the last reading
-}
-
-// advance returns the time since the first call.
-func (c *clock) advance(s stat, now time.Time) time.Duration {
-	if c.now.IsZero() {
-		c.now, c.used = now, s.used
-	}
-	since := now.Sub(c.now)
-	if s.waits {
-		since = min(since, s.used-c.used)
-	}
-	c.passed, c.now, c.used = c.passed+since, now, s.used
-	return c.passed
-}
-
 // mayCall reports whether a process has something to watch, or runs Python, which may load libtorch at any time.
 func (c *procScan) mayCall(m *programProcess) bool {
 	program, _ := os.Readlink(proc(m.pid, "exe"))
@@ -352,13 +329,9 @@ func (c *procScan) running() []*programProcess {
 	return slices.DeleteFunc(all, func(m *programProcess) bool { return readStat(m.pid).ended })
 }
 
-func join(all []*programProcess) string { return slicesx.Join(all, ", ", (*programProcess).String) }
-
 // A stat has the facts about a process that every user may read.
 type stat struct {
-	ended              bool          // it has no memory any more
-	waits              bool          // it waits for a processor, unless it has one, or for a disk
-	used               time.Duration // of processors
+	ended              bool // it has no memory any more
 	parent             int
 	began, size, image uint64 // image is 0 if the process can't be inspected
 }
@@ -373,11 +346,7 @@ func readStat(pid int) (s stat) {
 		n, _ := strconv.ParseUint(fields[i-3], 10, 64)
 		return n
 	}
-	const tick = time.Second / 100 // on every Linux
-	return stat{
-		ended: number(23) == 0, waits: fields[0] == "R" || fields[0] == "D", used: time.Duration(number(14)+number(15)) * tick,
-		parent: int(number(4)), began: number(22), size: number(23), image: number(28),
-	}
+	return stat{ended: number(23) == 0, parent: int(number(4)), began: number(22), size: number(23), image: number(28)}
 }
 
 // Lives reports whether a process has not ended, or was not waited for.

@@ -24,14 +24,13 @@ const (
 
 // HTML writes one self-contained page that draws a row for each life of a violation.
 type HTML struct {
-	w     io.Writer
 	name  string
 	lives []Life
 	free  int
 }
 
-// NewHTML returns an HTML that writes to w; name is the log's.
-func NewHTML(w io.Writer, name string) *HTML { return &HTML{w: w, name: name, free: maxKept} }
+// NewHTML returns an HTML of the log of a name.
+func NewHTML(name string) *HTML { return &HTML{name: name, free: maxKept} }
 
 // Life keeps one life for the page.
 func (h *HTML) Life(l Life) {
@@ -44,8 +43,8 @@ func (h *HTML) Life(l Life) {
 	h.lives = append(h.lives, l)
 }
 
-// End writes the page.
-func (h *HTML) End(r LogReport) error { return page().Execute(h.w, h.draw(r)) }
+// Write writes the page.
+func (h *HTML) Write(w io.Writer, r LogReport) error { return page().Execute(w, h.draw(r)) }
 
 func (h *HTML) draw(r LogReport) pageData {
 	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}

@@ -20,9 +20,9 @@ import (
 func pageOf(t *testing.T, log string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	h := NewHTML(&b, filepath.Base(log))
+	h := NewHTML(filepath.Base(log))
 	report := must.Get(Read(log, "", h.Life))(t)
-	must.Do(t, h.End(report))
+	must.Do(t, h.Write(&b, report))
 	return b.Bytes()
 }
 
@@ -102,10 +102,10 @@ func TestPageOfMany(t *testing.T) {
 		p.hermetic = false
 	}
 	var b bytes.Buffer
-	h := NewHTML(&b, "many")
+	h := NewHTML("many")
 	r := NewReader("", h.Life)
 	r.Write([]byte(strings.Join(p.lines, "\n")))
-	must.Do(t, h.End(r.Close()))
+	must.Do(t, h.Write(&b, r.Close()))
 	if !strings.Contains(b.String(), fmt.Sprintf("%d more findings are not drawn", len(p.broken)-maxBreaks)) || b.Len() > 2<<20 {
 		t.Errorf("%d bytes for %d violations", b.Len(), len(p.broken))
 	}

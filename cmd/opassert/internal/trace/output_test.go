@@ -120,7 +120,7 @@ func addresses(lives []Life) (all []Address) {
 // The object and the impl of a violation are shown with the lives that touch the impl.
 func TestAround(t *testing.T) {
 	const code = preserve.SharedDealloc
-	h := NewHTML(nil, "")
+	h := NewHTML("")
 	otherRank, touching := broken(Impl, 0x10, 0, 5, 0), broken(Tensor, 0x50, 0x20, 5, 0)
 	otherRank.World, touching.Events[0].At = "rank1", 0x10
 	for _, l := range []Life{
@@ -148,7 +148,7 @@ func TestAround(t *testing.T) {
 
 // A page draws violations with a later use first, and keeps a limited number of other lives.
 func TestPageLimits(t *testing.T) {
-	h := NewHTML(nil, "")
+	h := NewHTML("")
 	for i := range maxKept + 1 {
 		h.Life(broken(Object, Address(i+1), 0, int64(maxKept-i), 0))
 	}

@@ -86,11 +86,11 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("%d events kept", len(l.Events))
 			}
 		}
-		html := NewHTML(io.Discard, "log")
+		html := NewHTML("log")
 		for _, l := range wholeLives {
 			html.Life(l)
 		}
-		must.Do(t, errors.Join(whole.WriteText(io.Discard), whole.WriteJSON(io.Discard), html.End(whole)))
+		must.Do(t, errors.Join(whole.WriteText(io.Discard), whole.WriteJSON(io.Discard), html.Write(io.Discard, whole)))
 	})
 }
 

@@ -234,7 +234,7 @@ func TestOutput(t *testing.T) {
 	for _, log := range logs {
 		t.Run(filepath.Base(log), func(t *testing.T) {
 			var text, js bytes.Buffer
-			page := NewHTML(nil, "")
+			page := NewHTML("")
 			var lives strings.Builder
 			report := must.Get(Read(log, "", func(l Life) { page.Life(l); writeLife(&lives, l) }))(t)
 			must.Do(t, report.WriteText(&text))
