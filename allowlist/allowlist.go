@@ -13,8 +13,8 @@
 //	  expires: 2027-06-30
 //
 // op is a name without overload, for all its overloads ("add", not "add_"), or a name with one ("add.out"), with a
-// namespace or without. checks lists codes or names, or is the word all. An op is allowed to crash with crash instead
-// of checks, or in addition to them:
+// namespace or without. checks lists codes or names, "OA009", or single symptoms, "OA009/state", or is the word all. An
+// op is allowed to crash with crash instead of checks, or in addition to them:
 //
 //   - op: ns::divides
 //     crash: SIGFPE
@@ -49,8 +49,9 @@ type Entry struct {
 	Pos       token.Position
 	Op        string // "add": every overload; "add.out": that one
 	Checks    asserts.Codes
-	Note      bool     // violations are reported as notes
-	Crashes   []string // causes of crashes that are allowed: "SIGFPE", "hang"
+	Symptoms  []asserts.Excuse // of other checks, without reasons
+	Note      bool             // violations are reported as notes
+	Crashes   []string         // causes of crashes that are allowed: "SIGFPE", "hang"
 	Reason    string
 	Reference string    // a link, or ""
 	Device    string    // "cuda" for all devices of that type, "cuda:1" for one, "privateuseone" for all that packages bring, "" for every device
@@ -85,18 +86,19 @@ func Names(op *schema.Op) []string {
 
 // ExcusesCrash reports whether the entry allows its op to crash with this cause, "SIGFPE" or "hang".
 func (e *Entry) ExcusesCrash(cause string, at Where) bool {
-	return slices.Contains(e.Crashes, cause) && e.holds(at)
+	return slices.Contains(e.Crashes, cause) && e.Applies(at)
 }
 
-// Excuses reports whether the entry allows its op to violate the check.
-func (e *Entry) Excuses(code asserts.Code, at Where) bool { return e.Checks.Has(code) && e.holds(at) }
+// Excuses reports whether the entry allows its op to violate the check, with each symptom.
+func (e *Entry) Excuses(code asserts.Code, at Where) bool { return e.Checks.Has(code) && e.Applies(at) }
 
 // Expired returns the entries that expire before a day.
 func (l *List) Expired(day time.Time) []*Entry {
 	return slices.DeleteFunc(slices.Clone(l.Entries), func(e *Entry) bool { return !e.expired(day) })
 }
 
-func (e *Entry) holds(at Where) bool {
+// Applies reports whether the entry is for this device, version and day.
+func (e *Entry) Applies(at Where) bool {
 	return (e.Device == "" || e.Device == at.Device || slices.Contains(tensor.DeviceTypes(at.Device), e.Device)) &&
 		e.Versions.contains(at.Version) && !e.expired(at.Day)
 }

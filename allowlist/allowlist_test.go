@@ -128,6 +128,8 @@ func TestParseErrors(t *testing.T) {
 		{"unknown key", "- op: add\n  check: all\n  checks: all\n  reason: r\n", []string{`a.yaml:2:3: unknown key "check"; did you mean checks?`}},
 		{"key twice", "- op: add\n  op: mul\n  checks: all\n  reason: r\n", []string{"a.yaml:2:3: the key op is given twice, first in line 1"}},
 		{"unknown check", "- op: add\n  checks: [OA001, OA099]\n  reason: r\n", []string{`a.yaml:2:19: unknown check "OA099"`}},
+		{"unknown symptom", "- op: add\n  checks: [OA009/state, OA009/stat]\n  reason: r\n", []string{`a.yaml:2:25: unknown symptom "OA009/stat"; OA009 has restored, state`}},
+		{"symptom of another check", "- op: add\n  checks: [OA001/state]\n  reason: r\n", []string{`a.yaml:2:12: unknown symptom "OA001/state"; OA001 has no symptoms`}},
 		{"no such op", "- op: sub\n  checks: all\n  reason: r\n", []string{`a.yaml:1:3: no op in the schema is called "sub"`}},
 		{"nearest op", "- op: Add_\n  checks: all\n  reason: r\n", []string{`did you mean add?`}},
 		{"bad version", "- op: add\n  checks: all\n  reason: r\n  versions: 2.6\n", []string{"a.yaml:4:13: version bound \"2.6\" does not begin"}},
@@ -168,6 +170,19 @@ func TestParseErrors(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A symptom is excused alone, a check with all of its symptoms.
+func TestSymptoms(t *testing.T) {
+	list := must.Get(Parse("a.yaml", []byte("- op: add\n  checks: [OA009/state, undeclared-write/restored, OA021]\n  reason: r\n"), nil))(t)
+	e := list.Entries[0]
+	if e.Checks != asserts.CodesOf(asserts.NondeterministicResult) || e.Excuses(asserts.UndeclaredWrite, Where{}) {
+		t.Errorf("checks %v", e.Checks)
+	}
+	want := []asserts.Excuse{{Code: asserts.UndeclaredWrite, Symptom: "state"}, {Code: asserts.UndeclaredWrite, Symptom: "restored"}}
+	if !slices.Equal(e.Symptoms, want) {
+		t.Errorf("symptoms %v", e.Symptoms)
 	}
 }
 

@@ -74,7 +74,7 @@ var fields = []struct {
 	read     func(*parser, *Entry, *yaml.Node)
 }{
 	{"op", true, func(p *parser, e *Entry, n *yaml.Node) { e.Op = p.text(n) }},
-	{"checks", false, func(p *parser, e *Entry, n *yaml.Node) { e.Checks = p.checks(n) }},
+	{"checks", false, (*parser).checks},
 	{"crash", false, func(p *parser, e *Entry, n *yaml.Node) { e.Crashes = p.causes(n) }},
 	{"reason", true, func(p *parser, e *Entry, n *yaml.Node) { e.Reason = p.text(n) }},
 	{"level", false, func(p *parser, e *Entry, n *yaml.Node) { e.Note = p.note(n) }},
@@ -147,24 +147,27 @@ func (p *parser) device(n *yaml.Node) string {
 	return n.Value
 }
 
-func (p *parser) checks(n *yaml.Node) asserts.Codes {
+// checks reads the checks of an entry, and their symptoms.
+func (p *parser) checks(e *Entry, n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Value == "all" {
-		return asserts.AllCodes
+		e.Checks = asserts.AllCodes
+		return
 	}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		p.ReportKind(n, "checks: a list of codes such as [OA003, OA005], or all")
-		return 0
+		return
 	}
-	var set asserts.Codes
 	for _, c := range n.Content {
-		code, ok := asserts.ParseCode(c.Value)
-		if !ok {
-			p.Report(c, "unknown check %q; a check is a code such as OA003, or a name such as fresh-impl", c.Value)
-			continue
+		code, symptom, err := asserts.ParseSymptom(c.Value)
+		switch {
+		case err != nil:
+			p.Report(c, "%v", err)
+		case symptom != "":
+			e.Symptoms = append(e.Symptoms, asserts.Excuse{Code: code, Symptom: symptom})
+		default:
+			e.Checks |= 1 << code
 		}
-		set |= 1 << code
 	}
-	return set
 }
 
 func (p *parser) versions(n *yaml.Node) Range {

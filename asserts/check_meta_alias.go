@@ -15,7 +15,7 @@ var _ = add(checkRow{
 	about:   Return,
 	plans:   func(*Op, *Subject, *Subject) bool { return true },
 	fixes: func(_ *Op, v *Violation) string {
-		return cmp.Or(v.Fix, "the schema does not say which one is right: make the meta kernel return the sizes, strides, dtype and views of the other, or the other way round")
+		return cmp.Or(v.Fix, v.Symptom.In(MetaAlias).Fix, "the schema does not say which one is right: make the meta kernel return the sizes, strides, dtype and views of the other, or the other way round")
 	},
 	skips: reliable,
 })

@@ -13,10 +13,12 @@ import (
 
 // The page of checks lists the symptoms that are notes, with their reasons.
 func TestNotesOnThePage(t *testing.T) {
-	const path, head = "../docs/reference/checks.md", "| symptom | of the check | why |\n|---|---|---|\n"
+	const path, head = "../docs/reference/checks.md", "| symptom | why |\n|---|---|\n"
 	var want strings.Builder
-	for _, n := range noted {
-		fmt.Fprintf(&want, "| %s | %s | %s |\n", n.symptom.Of(n.code), n.code.Name(), n.reason)
+	for _, r := range symptoms() {
+		if r.Note != "" {
+			fmt.Fprintf(&want, "| %s | %s |\n", r.Symptom.Of(r.Code), r.Note)
+		}
 	}
 	page := string(must.Get(os.ReadFile(path))(t))
 	before, after, _ := strings.Cut(page, head)
@@ -29,10 +31,47 @@ func TestNotesOnThePage(t *testing.T) {
 	}
 }
 
+// Each symptom has its own sentences, once, in order.
+func TestSymptomTable(t *testing.T) {
+	last := ""
+	for _, r := range symptoms() {
+		name := r.Symptom.Of(r.Code)
+		if r.Code == 0 || name <= last {
+			t.Errorf("%s is out of order, after %s", name, last)
+		}
+		if last = name; r.Symptom != "" && (r.Rule == "" || r.Breaks == "" || r.Rule == r.Code.Rule() || r.Breaks == r.Code.Breaks()) || r.Fix == "" {
+			t.Errorf("%s lacks a sentence of its own: %+v", name, r)
+		}
+	}
+	for _, r := range UndeclaredWrite.Symptoms() {
+		if v := (&Violation{Code: r.Code, Symptom: r.Symptom, Subject: Process}).Error(); !strings.Contains(v, r.Rule) || !strings.Contains(v, r.Breaks) {
+			t.Errorf("a report has not the sentences of %s:\n%s", r.Symptom, v)
+		}
+	}
+}
+
+// A check has a code and a name, its symptoms follow either.
+func TestParseSymptom(t *testing.T) {
+	for text, want := range map[string]string{
+		"OA009": "OA009 ", "OA009/state": "OA009 state", "undeclared-write/restored": "OA009 restored", "OA021/": `OA021 unknown symptom "OA021/"; OA021 has after-throw, default-seed, `,
+		"OA009/stat": `OA009 unknown symptom "OA009/stat"; OA009 has restored, state`, "OA009/vmap": `OA009 unknown symptom "OA009/vmap"; OA009 has restored, state`,
+		"OA001/state": `OA001 unknown symptom "OA001/state"; OA001 has no symptoms`, "OA099/state": `OA000 unknown check "OA099"; a check is a code`, "": `OA000 unknown check ""`,
+	} {
+		code, symptom, err := ParseSymptom(text)
+		got := code.String() + " " + string(symptom)
+		if err != nil {
+			got += err.Error()
+		}
+		if !strings.HasPrefix(got, want) || err == nil && got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+}
+
 // A symptom is a note of its own check alone, and an error that some calls show is one, with the calls before it.
 func TestNoteAndLimit(t *testing.T) {
-	if Threads.Note(NondeterministicResult) == "" || Threads.Note(MetaAlias) != "" {
-		t.Errorf("OA021/threads is noted as %q, OA011/threads as %q", Threads.Note(NondeterministicResult), Threads.Note(MetaAlias))
+	if here, there := Symptom("threads").In(NondeterministicResult).Note, Symptom("threads").In(MetaAlias).Note; here == "" || there != "" {
+		t.Errorf("OA021/threads is noted as %q, OA011/threads as %q", here, there)
 	}
 	for _, tt := range []struct {
 		code       Code

@@ -17,9 +17,10 @@ type Verdict struct {
 
 // A Skip is a check that was not judged for some tensors.
 type Skip struct {
-	Code   Code
-	Reason string
-	Count  int // tensors
+	Code    Code
+	Symptom Symptom `json:",omitempty"` // of a violation that an allowlist waives
+	Reason  string
+	Count   int // tensors
 }
 
 // Judge applies the op's checks to a call: those that are judged on a single call. It depends on
@@ -252,7 +253,9 @@ func (v *Verdict) Conclude(op *Op) {
 	for c := range waived.All() {
 		v.Judged[c] = 0
 	}
-	v.Violations = slices.DeleteFunc(v.Violations, func(v *Violation) bool { return waived.Has(v.Code) })
+	v.Violations = slices.DeleteFunc(v.Violations, func(v *Violation) bool {
+		return waived.Has(v.Code) || reasonFor(v, op.Excused) != ""
+	})
 	slices.SortStableFunc(v.Violations, func(a, b *Violation) int {
 		return cmp.Or(
 			comparePlaces(a.Subject, b.Subject),
@@ -262,7 +265,7 @@ func (v *Verdict) Conclude(op *Op) {
 	for _, found := range v.Violations {
 		found.Skipped = v.Skips
 		found.Fix = found.Code.check().fixes(op, found)
-		found.Note = cmp.Or(found.Note, found.Symptom.Note(found.Code), op.note(found))
+		found.Note = cmp.Or(found.Note, found.Symptom.In(found.Code).Note, op.note(found))
 		found.inGo()
 	}
 }

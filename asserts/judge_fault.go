@@ -10,9 +10,9 @@ type Fault struct {
 	Code     Code
 	Argument string // the argument at fault; "": the return, or the process
 	Return   int    // the return at fault, one more than its position; 0: the first, or the process
-	Saw, Fix string // in Saw {} is the argument or the return at fault
+	Saw      string // in it {} is the argument or the return at fault
+	Fix      string // "": that of the symptom
 	Symptom  Symptom
-	Breaks   string   // its effect, where that is not what the check states
 	Note     string   // why it is debatable, if its symptom is not
 	Site     Site     // of the fault, if not in the kernel
 	Frames   []string // of the kernel, where it was stopped
@@ -36,8 +36,9 @@ func JudgeFaults(op *Op, seen *Seen, faults []Fault) Verdict {
 		if f := &faults[i]; !j.plan.waived.Has(f.Code) {
 			v := j.report(f.Code, j.at(f))
 			v.Saw = strings.ReplaceAll(f.Saw, "{}", v.Subject.String())
-			v.Symptom, v.Fix, v.Breaks, v.Site = f.Symptom, f.Fix, f.Breaks, f.Site
-			v.Note = cmp.Or(f.Note, f.Symptom.Note(f.Code))
+			row := f.Symptom.In(f.Code)
+			v.Symptom, v.Fix, v.Site = f.Symptom, cmp.Or(f.Fix, row.Fix), f.Site
+			v.Note = cmp.Or(f.Note, row.Note, reasonFor(v, op.Notes))
 			if len(f.Frames) > 0 {
 				v.Saw += ", in " + strings.Join(f.Frames, " < ")
 			}

@@ -2,6 +2,7 @@ package asserts_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,6 +38,13 @@ func TestJudgeFaults(t *testing.T) {
 		if verdict := asserts.JudgeFaults(&waived, new(asserts.Seen), []asserts.Fault{tt.fault}); len(verdict.Violations) > 0 {
 			t.Errorf("%s: a waived check is reported", tt.schema)
 		}
+		noted := *op
+		noted.Notes = []asserts.Excuse{{Code: tt.fault.Code, Symptom: "other", Reason: "other"}, {Code: tt.fault.Code, Reason: "listed"}}
+		unnoted := tt.fault
+		unnoted.Note = ""
+		if v := asserts.JudgeFaults(&noted, new(asserts.Seen), []asserts.Fault{unnoted}).Violations; v[0].Note != "listed" {
+			t.Errorf("%s: noted as %q", tt.schema, v[0].Note)
+		}
 		var got []string
 		for _, v := range verdict.Violations {
 			got = append(got, fmt.Sprintf("%s: %v %s %s %s %v", v.Title(), v.Subject, v.Saw, v.Fix, v.Note, v.Site))
@@ -44,6 +52,18 @@ func TestJudgeFaults(t *testing.T) {
 		want := []string{fmt.Sprintf("%v %s  %s  %s saw fix note m.py:7", tt.fault.Code, tt.fault.Code.Name(), op.Name, tt.want)}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", tt.schema, diff)
+		}
+	}
+}
+
+// A fault has the sentences of its symptom, and its own fix.
+func TestFaultHasItsSymptom(t *testing.T) {
+	for _, fix := range []string{"", "its own"} {
+		fault := asserts.Fault{Code: asserts.UndeclaredWrite, Symptom: "state", Saw: "errno changed", Fix: fix}
+		v := asserts.JudgeFaults(wholeOp("f(Tensor self) -> Tensor"), new(asserts.Seen), []asserts.Fault{fault}).Violations[0]
+		row := v.Symptom.In(v.Code)
+		if v.Fix != map[string]string{"": row.Fix}[fix]+fix || v.Note != row.Note || row.Note == "" || !strings.Contains(v.Error(), row.Rule) {
+			t.Errorf("fix %q, note %q:\n%v", v.Fix, v.Note, v)
 		}
 	}
 }

@@ -5,10 +5,26 @@ import (
 	"strings"
 )
 
-// An Excuse is a check whose violations by an op an allowlist waives or makes notes, and why.
+// An Excuse is a check, or a symptom of it, whose violations by an op an allowlist waives or makes notes, and why.
 type Excuse struct {
-	Code   Code
-	Reason string
+	Code    Code
+	Symptom Symptom `json:",omitempty"` // "": each of the check's
+	Reason  string
+}
+
+// Covers reports whether violations with a symptom of a check are excused.
+func (e Excuse) Covers(c Code, s Symptom) bool {
+	return e.Code == c && (e.Symptom == "" || e.Symptom == s)
+}
+
+// reasonFor returns the reason of the first excuse that covers a violation, or "".
+func reasonFor(v *Violation, excuses []Excuse) string {
+	for _, e := range excuses {
+		if e.Covers(v.Code, v.Symptom) {
+			return e.Reason
+		}
+	}
+	return ""
 }
 
 // debatable are the violations that are notes: whether they break a promise depends on its
@@ -26,15 +42,6 @@ var debatable = []struct {
 
 const sharing Codes = 1<<FreshImpl | 1<<FreshStorage | 1<<UndeclaredAlias | 1<<OutputAlias
 
-// CodesIn returns the checks of excuses.
-func CodesIn(excuses []Excuse) Codes {
-	var codes Codes
-	for _, e := range excuses {
-		codes |= CodesOf(e.Code)
-	}
-	return codes
-}
-
 // note returns the reason why a violation is debatable, or "" if it is an error.
 func (op *Op) note(v *Violation) string {
 	for _, d := range debatable {
@@ -42,10 +49,7 @@ func (op *Op) note(v *Violation) string {
 			return d.reason
 		}
 	}
-	if i := slices.IndexFunc(op.Notes, func(e Excuse) bool { return e.Code == v.Code }); i >= 0 {
-		return op.Notes[i].Reason
-	}
-	return ""
+	return reasonFor(v, op.Notes)
 }
 
 // ungradable reports whether a tensor's dtype is known to be unable to require grad.

@@ -23,7 +23,7 @@ type Violation struct {
 	Saw     string
 	Symptom Symptom `json:",omitempty"`
 	Fix     string
-	Breaks  string `json:",omitempty"` // where it is not what the check states
+	Breaks  string `json:",omitempty"` // where it is not what the check or its symptom states
 	Note    string `json:",omitempty"` // why it is debatable; "" for an error
 	Call    string `json:",omitempty"` // the tensors of the call, if a program made it
 	Only    string `json:",omitempty"` // the calls that show it, if not all do: "where dtypes differ"
@@ -179,12 +179,13 @@ func (v *Violation) WriteReport(w io.Writer) error {
 		}
 	}
 	line("schema", v.Schema)
-	line("rule", v.words(v.Code.Rule()))
+	row := v.Symptom.In(v.Code)
+	line("rule", v.words(cmp.Or(row.Rule, v.Code.Rule())))
 	line("saw", v.Saw)
 	if v.Answer != nil {
 		line("answer", "by "+v.Answer.String()+", not by a kernel")
 	}
-	line("breaks", cmp.Or(v.Breaks, v.words(v.Code.Breaks())))
+	line("breaks", cmp.Or(v.Breaks, v.words(cmp.Or(row.Breaks, v.Code.Breaks()))))
 	line("fix", v.Fix)
 	line("note", v.Note)
 	line("skipped", skipList(v.Skipped))
@@ -224,7 +225,8 @@ func skipList(skips []Skip) string {
 
 // Waive returns the allowlist entry that waives it, as YAML.
 func (v *Violation) Waive() string {
-	return fmt.Sprintf("{op: %s, checks: [%v], reason: ...}", printable.YAML(strings.TrimPrefix(v.Op, "aten::")), v.Code)
+	op := printable.YAML(strings.TrimPrefix(v.Op, "aten::"))
+	return fmt.Sprintf("{op: %s, checks: [%s], reason: ...}", op, v.Symptom.Of(v.Code))
 }
 
 // errors returns the violations that are not notes.

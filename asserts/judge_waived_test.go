@@ -35,6 +35,13 @@ func TestWaivedCheckUncoversNoOther(t *testing.T) {
 		if len(v.Violations) > 0 || v.Judged[asserts.UndeclaredAlias] != 0 || v.Judged[asserts.FreshImpl] != 1 {
 			t.Errorf("%s, waived: %v, judged %v", tt.name, v.Violations, v.Judged)
 		}
+		for symptom, found := range map[asserts.Symptom]int{asserts.Overlapping: 1, "": 0} {
+			excused := op
+			excused.Excused = []asserts.Excuse{{Code: asserts.UndeclaredAlias, Symptom: symptom, Reason: "why"}}
+			if v := asserts.Judge(&excused, seen, asserts.Aware()); len(v.Violations) != found {
+				t.Errorf("%s, with %q excused: %v", tt.name, symptom, v.Violations)
+			}
+		}
 	}
 }
 

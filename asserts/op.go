@@ -15,7 +15,8 @@ type Op struct {
 	Inferred  bool      // torch.library.custom_op made its schema, which declares writes and no views
 	Tags      []string  // the schema's, sorted
 	Waived    []Code    // the checks that an allowlist waives
-	Notes     []Excuse  // the checks whose violations an allowlist makes notes
+	Excused   []Excuse  // symptoms that an allowlist waives, of other checks
+	Notes     []Excuse  // what an allowlist makes notes
 
 	// Checks, unless nil, replaces the checks that the schema calls for: a preset's plan.
 	Checks []Check

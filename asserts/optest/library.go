@@ -138,7 +138,8 @@ func (l *library) config() suite.Config {
 			for _, code := range planned.Waived {
 				waived = append(waived, asserts.Excuse{Code: code, Reason: "an allowlist waives it; the reason is in the generated code"})
 			}
-			planned.Waived = nil // all checks are judged: one fault is one violation
+			waived = append(waived, planned.Excused...)
+			planned.Waived, planned.Excused = nil, nil // all checks are judged: one fault is one violation
 			return engine.Checks{Op: planned, Waived: waived}
 		},
 	}

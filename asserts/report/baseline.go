@@ -14,8 +14,8 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// A Baseline is the known findings and crashes of ops. A line is a code, an op and a subject, or
-// "crash", an op and a cause, without the number of a case or a seed.
+// A Baseline is the known findings and crashes of ops. A line is a check or a symptom, an op and a subject,
+// or "crash", an op and a cause, without the number of a case or a seed.
 type Baseline struct {
 	Path  string
 	Lines []baselineLine
@@ -44,8 +44,8 @@ func ReadBaseline(path string) (*Baseline, error) {
 		if len(fields) < 3 {
 			return nil, fmt.Errorf("%s:%d:1: want a code, an op and a subject, such as OA007  aten::view  result", path, n)
 		}
-		if _, ok := asserts.ParseCode(fields[0]); !ok && fields[0] != "crash" {
-			return nil, fmt.Errorf("%s:%d:1: unknown check %q: want a code, or crash", path, n, fields[0])
+		if _, _, err := asserts.ParseSymptom(fields[0]); err != nil && fields[0] != "crash" {
+			return nil, fmt.Errorf("%s:%d:1: %w", path, n, err)
 		}
 		b.Lines = append(b.Lines, newBaselineLine(fields[0], fields[1], strings.Join(fields[2:], " ")))
 	}
@@ -78,7 +78,8 @@ func (b *Baseline) Write(w io.Writer) error {
 func (b *Baseline) Mark(r *Report) {
 	for _, op := range r.Ops {
 		for _, f := range op.Findings {
-			f.Known = slices.Contains(b.Lines, f.baseline())
+			line := f.baseline()
+			f.Known = slices.ContainsFunc(b.Lines, func(l baselineLine) bool { return l.lists(line) })
 		}
 		for i := range op.Crashes {
 			c := &op.Crashes[i]
@@ -93,11 +94,11 @@ func (b *Baseline) gone(r *Report) []baselineLine {
 	found := r.baseline()
 	var gone []baselineLine
 	for _, l := range b.Lines {
-		code, _ := asserts.ParseCode(l.Code) // 0 for a crash
+		code, _, _ := asserts.ParseSymptom(l.Code) // 0 for a crash
 		made := slices.ContainsFunc(r.Ops, func(op *OpResult) bool {
 			return op.Op == l.Op && op.Ran > 0 && (code == 0 || code == asserts.SchemaLint || op.Devices.Sum().Judged[code] > 0)
 		})
-		if made && !slices.Contains(found, l) {
+		if made && !slices.ContainsFunc(found, l.lists) {
 			gone = append(gone, l)
 		}
 	}
@@ -113,9 +114,11 @@ func (b *Baseline) Absent(all []engine.Operator) []baselineLine {
 
 // Update replaces the lines of the ops that ran by those of a report.
 func (b *Baseline) Update(r *Report) {
-	gone := b.gone(r)
-	lines := slices.DeleteFunc(slices.Clone(b.Lines), func(l baselineLine) bool { return slices.Contains(gone, l) })
-	lines = append(lines, r.baseline()...)
+	gone, found := b.gone(r), r.baseline()
+	lines := slices.DeleteFunc(slices.Clone(b.Lines), func(l baselineLine) bool {
+		return slices.Contains(gone, l) || slices.ContainsFunc(found, l.lists)
+	})
+	lines = append(lines, found...)
 	slices.SortFunc(lines, func(x, y baselineLine) int { return strings.Compare(x.Op+" "+x.String(), y.Op+" "+y.String()) })
 	b.Lines = slices.Compact(lines)
 }

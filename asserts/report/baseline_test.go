@@ -75,7 +75,8 @@ func TestReadBaselineRefuses(t *testing.T) {
 		{"\n" + baselineMark + "\n", ":1:1: not a baseline: its first line does not begin with \"" + baselineMark + "\""},
 		{"# another\n", ":1:1: not a baseline: its first line does not begin with \"" + baselineMark + "\""},
 		{baselineMark + "\nOA007 aten::a\n", ":2:1: want a code, an op and a subject, such as OA007  aten::view  result"},
-		{baselineMark + "\n\nOA999 aten::a self\n", ":3:1: unknown check \"OA999\": want a code, or crash"},
+		{baselineMark + "\n\nOA999 aten::a self\n", ":3:1: unknown check \"OA999\"; a check is a code such as OA003, or a name such as fresh-impl"},
+		{baselineMark + "\nOA009/stat aten::a self\n", ":2:1: unknown symptom \"OA009/stat\"; OA009 has restored, state"},
 	} {
 		must.Do(t, os.WriteFile(path, []byte(tt.text), 0o600))
 		for name, read := range map[string]func(string) (*Baseline, error){"ReadBaseline": ReadBaseline, "NewBaseline": NewBaseline} {
@@ -123,6 +124,24 @@ func TestBaselineGone(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"aten::absent", "aten::idle", "aten::idle", "aten::shows", "aten::unjudged"}, left); diff != "" {
 		t.Errorf("updated (-want +got):\n%s", diff)
+	}
+}
+
+// A line with a symptom is that of the symptom alone, and a line with the check alone is that of each.
+func TestBaselineOfSymptoms(t *testing.T) {
+	state := finds(asserts.UndeclaredWrite, 0, "self", "errno changed")
+	state.Violation.Symptom, state.Violation.Op = "state", "aten::a"
+	r := &Report{Ops: []*OpResult{ran("a", state)}}
+	for code, known := range map[string]bool{"OA009": true, "OA009/state": true, "OA009/restored": false, "OA010": false} {
+		b := Baseline{Lines: []baselineLine{{code, "aten::a", "argument self"}, {"OA009", "aten::b", "argument self"}, {"OA009", "aten::a", "argument x"}}}
+		b.Mark(r)
+		if state.Known != known || len(r.Gone) != map[bool]int{true: 1, false: 2}[known] {
+			t.Errorf("%s: known %v, gone %v", code, state.Known, r.Gone)
+		}
+		b.Update(r)
+		if diff := cmp.Diff([]baselineLine{{"OA009/state", "aten::a", "argument self"}, {"OA009", "aten::b", "argument self"}}, b.Lines); diff != "" {
+			t.Errorf("%s, updated (-want +got):\n%s", code, diff)
+		}
 	}
 }
 

@@ -76,7 +76,10 @@ func (t *Tally) Excuse(code asserts.Code, reason string) {
 
 // AddSkip adds a skip, or its count to one with the same code and reason.
 func AddSkip(skips []asserts.Skip, s asserts.Skip) []asserts.Skip {
-	i := slices.IndexFunc(skips, func(k asserts.Skip) bool { return k.Code == s.Code && k.Reason == s.Reason })
+	i := slices.IndexFunc(skips, func(k asserts.Skip) bool {
+		k.Count = s.Count
+		return k == s
+	})
 	if i < 0 {
 		return append(skips, s)
 	}

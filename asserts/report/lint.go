@@ -12,9 +12,9 @@ import (
 // not accept what it is passed raise, which says the same once more.
 func (r *OpResult) Lint(o engine.Operator, waived []asserts.Excuse) {
 	add := func(v asserts.Violation, call string) {
-		if i := slices.IndexFunc(waived, func(e asserts.Excuse) bool { return e.Code == v.Code }); i >= 0 {
+		if i := slices.IndexFunc(waived, func(e asserts.Excuse) bool { return e.Covers(v.Code, v.Symptom) }); i >= 0 {
 			if waived[i].Reason != "" {
-				r.Waived = AddSkip(r.Waived, asserts.Skip{Code: v.Code, Reason: waived[i].Reason, Count: 1})
+				r.Waived = AddSkip(r.Waived, asserts.Skip{Code: v.Code, Symptom: v.Symptom, Reason: waived[i].Reason, Count: 1})
 			}
 			return
 		}
@@ -22,7 +22,7 @@ func (r *OpResult) Lint(o engine.Operator, waived []asserts.Excuse) {
 		if v.Symptom == asserts.NoFake && slices.ContainsFunc(r.Findings, noFake) {
 			return
 		}
-		v.Op, v.Schema, v.Note = o.Name(), o.Schema.Func.String(), v.Symptom.Note(v.Code)
+		v.Op, v.Schema, v.Note = o.Name(), o.Schema.Func.String(), v.Symptom.In(v.Code).Note
 		r.Findings = slices.DeleteFunc(r.Findings, func(f *Finding) bool { return raisesBy(f.Violation, &v) })
 		r.Findings = append(r.Findings, &Finding{Violation: &v, Call: call, Case: -1, Times: 1})
 	}

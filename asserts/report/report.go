@@ -125,7 +125,8 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 		return all
 	}
 	for _, w := range op.Waived {
-		all = append(all, asserts.Result{Op: op.Op, Code: w.Code, Status: asserts.Skipped, Count: w.Count, Reason: "waived: " + w.Reason})
+		all = append(all, asserts.Result{Op: op.Op, Code: w.Code, Symptom: w.Symptom.Of(w.Code), Status: asserts.Skipped,
+			Count: w.Count, Reason: "waived: " + w.Reason})
 	}
 	for _, device := range op.Devices.Names() {
 		all = append(all, op.held(device)...)
@@ -397,7 +398,7 @@ func (r *Report) writeTotals(t *textWriter) {
 		t.line("  skipped %v %d: %s", s.Code, s.Count, s.Reason)
 	}
 	for _, s := range sum.Waived {
-		t.line("  waived  %v %d: %s", s.Code, s.Count, s.Reason)
+		t.line("  waived  %s %d: %s", s.Symptom.Of(s.Code), s.Count, s.Reason)
 	}
 	if text := Lacking(sum.Lacks); text != "" {
 		t.line("  %s", text)

@@ -374,7 +374,7 @@ func TestLintOfFunctions(t *testing.T) {
 		{"another function", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: other}, nil, []string{"vmap", ""}},
 		{"nowhere", asserts.Violation{Symptom: asserts.Vmap}, asserts.Fault{}, nil, []string{"vmap", ""}},
 		{"it returns", asserts.Violation{Symptom: asserts.Unwritten, Site: at}, asserts.Fault{Site: at}, nil, []string{"unwritten", ""}},
-		{"a note", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at, Symptom: asserts.DirectDefault}, nil, []string{"vmap", "default"}},
+		{"a note", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at, Symptom: "default"}, nil, []string{"vmap", "default"}},
 		{"no fake", asserts.Violation{Symptom: asserts.NoFake}, asserts.Fault{Symptom: asserts.NoFake, Site: at}, nil, []string{"no-fake"}},
 		{"waived", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at}, []asserts.Excuse{{Code: asserts.MetaAlias, Reason: "known"}}, []string{"vmap"}},
 		{"below the level", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at}, []asserts.Excuse{{Code: asserts.MetaAlias}}, []string{"vmap"}},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"net/url"
 	"path/filepath"
@@ -37,7 +38,14 @@ func sarifRules() []object {
 	}
 	rules := []object{rule("OA000", "kernel", "a kernel runs to its end", "a kernel that crashes, or fails, cannot be checked")}
 	for c := range asserts.AllCodes.All() {
-		rules = append(rules, rule(c.String(), c.Name(), c.Rule(), c.Rule()+"; or else "+c.BreaksPlain()))
+		r, help := rule(c.String(), c.Name(), c.Rule(), c.Rule()+"; or else "+c.BreaksPlain()), ""
+		for _, s := range c.Symptoms() {
+			help += fmt.Sprintf("%s: %s; or else %s; fix: %s\n", s.Symptom.Of(c), s.Rule, s.Breaks, s.Fix)
+		}
+		if help != "" {
+			r["help"] = message(help)
+		}
+		rules = append(rules, r)
 	}
 	return rules
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
 )
 
@@ -31,10 +30,10 @@ const mostFollowed = 3
 // unexplained makes findings notes: the results depend on something else than the previous call.
 func unexplained(found []*report.Finding) {
 	for _, f := range found {
-		v, like := f.Violation, probe.Irreproducible.Fault
+		v := f.Violation
 		v.Saw = "bytes of " + v.Subject.Name + " differ between two processes with the same values and the same seed, " +
 			"but not because of the previous call"
-		v.Symptom, v.Breaks, v.Fix, f.Earlier = like.Symptom, like.Breaks, like.Fix, ""
+		v.Symptom, v.Fix, f.Earlier = "", asserts.Symptom("").In(v.Code).Fix, ""
 		v.Note = "seen between processes alone, as of a kernel that is compiled again after some calls"
 	}
 }
@@ -102,15 +101,20 @@ func (c *control) compare(ctx context.Context, o engine.Operator, calls []string
 func (c *control) each(ctx context.Context, pairs []*work.Calls, res *report.OpResult) (found bool, err error) {
 	for tries := 0; len(pairs) > 0 && tries < mostFollowed; pairs = pairs[1:] {
 		first, err := c.call(ctx, pairs[0], res, pairs[0].Made[1])
-		if err == nil && len(first.Found) > 0 {
+		if err == nil && differs(first) {
 			tries++
-			on, differing := first.Found[0].Devices[0], first.Found
-			first.Found, err = c.followed(ctx, pairs[0], res)
-			if found = len(first.Found) > 0; !found && err == nil {
-				unexplained(differing)
-				first.Found = differing
+			var cause *report.CaseResult
+			cause, err = c.followed(ctx, pairs[0], res)
+			switch found = cause != nil; {
+			case found:
+				first.Found, first.Waived = cause.Found, cause.Waived
+			case err != nil:
+				first.Found = nil
+			default:
+				unexplained(first.Found)
 			}
 			if !found && tries == mostFollowed {
+				on := first.Devices.Names()[0]
 				first.Devices.Add(report.Devices{on: {Skips: slices.Repeat([]asserts.Skip{unfollowed}, len(pairs)-1)}})
 			}
 		}
@@ -121,33 +125,36 @@ func (c *control) each(ctx context.Context, pairs []*work.Calls, res *report.OpR
 	return false, nil
 }
 
-// followed returns the findings of a call whose result depends on the previous call, or on whether there was one.
-func (c *control) followed(ctx context.Context, made *work.Calls, res *report.OpResult) ([]*report.Finding, error) {
-	found, err := c.agreed(ctx, made, res, made.Made...)
-	if len(found) > 0 || err != nil {
-		return found, err
+// differs reports whether a result has findings, or would without an allowlist.
+func differs(r *report.CaseResult) bool { return len(r.Found)+len(r.Waived) > 0 }
+
+// followed returns what shows that a result depends on the previous call, or on whether there was one, or nil.
+func (c *control) followed(ctx context.Context, made *work.Calls, res *report.OpResult) (*report.CaseResult, error) {
+	shown, err := c.agreed(ctx, made, res, made.Made...)
+	if shown != nil || err != nil {
+		return shown, err
 	}
 	return c.agreed(ctx, made, res, made.Made[1])
 }
 
-// agreed returns the findings of calls of which the last one returns something else than after itself.
-func (c *control) agreed(ctx context.Context, made *work.Calls, res *report.OpResult, calls ...work.Call) ([]*report.Finding, error) {
-	var found []*report.Finding
+// agreed returns what calls show of which the last one returns something else than after itself, or nil.
+func (c *control) agreed(ctx context.Context, made *work.Calls, res *report.OpResult, calls ...work.Call) (*report.CaseResult, error) {
+	var shown *report.CaseResult
 	last := made.Made[1]
 	made.Last.Seen = nil
 	for range agreeing {
 		c.renew()
-		if like, err := c.call(ctx, made, res, last, last); err != nil || len(like.Found) > 0 {
+		if like, err := c.call(ctx, made, res, last, last); err != nil || differs(like) {
 			return nil, err
 		}
 		c.renew()
 		other, err := c.call(ctx, made, res, calls...)
-		if err != nil || len(other.Found) == 0 {
+		if err != nil || !differs(other) {
 			return nil, err
 		}
-		found = other.Found
+		shown = other
 	}
-	return found, nil
+	return shown, nil
 }
 
 // call makes calls and compares the last one with the earlier observation, if there is one; otherwise it becomes that.

@@ -9,12 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/gen/vet"
 	"github.com/opassert/opassert/internal/dev/golden"
 	"github.com/opassert/opassert/internal/dev/must"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // The README's table of promises has the code of every check, without names, to leave
@@ -53,6 +56,10 @@ func TestChecksPage(t *testing.T) {
 		for c := range asserts.AllCodes.All() {
 			if level := c.Level().String(); c.Promise() == p {
 				row(c, c.Name(), map[bool]string{true: "lint", false: level}[c.Level() == asserts.Off], c.Rule())
+				if of := c.Symptoms(); len(of) > 0 {
+					names := slicesx.Join(of, ", ", func(r asserts.SymptomRow) string { return string(r.Symptom) })
+					fmt.Fprintf(&want, "|||| symptoms: %s |\n", names)
+				}
 			}
 		}
 		want.WriteString("\n")
@@ -76,6 +83,45 @@ func TestChecksPage(t *testing.T) {
 	}
 	if !strings.Contains(page, want.String()) {
 		t.Errorf("%s has no tables\n%s", path, &want)
+	}
+}
+
+// The table of symptoms has each that a check, a probe or the host of Python gives a finding, and no other.
+func TestSymptomsAreThoseOfFindings(t *testing.T) {
+	constant := regexp.MustCompile(`(?m)^\t(\w+) +Symptom = "(.*)"$`)
+	compares := regexp.MustCompile(`==|!=|case |^\s*//|^\t\w+ +Symptom = "`)
+	given := regexp.MustCompile(`(?:[Ss]ymptom(?:: | = |=)|nondeterminism\(|lostWrite\(|linted\(.*, |inference, |leaf, )"([a-z-]+)"`)
+	constants := constant.FindAllStringSubmatch(string(must.Get(os.ReadFile(filepath.Join(root, "asserts/code_symptom.go")))(t)), -1)
+	found, listed := map[string]bool{}, map[string]bool{}
+	read := func(file string, _ os.DirEntry, err error) error {
+		if ext := filepath.Ext(file); ext != ".go" && ext != ".py" || strings.Contains(filepath.Base(file), "test") {
+			return err
+		}
+		for line := range strings.Lines(string(must.Get(os.ReadFile(file))(t))) {
+			if compares.MatchString(line) {
+				continue
+			}
+			for _, m := range given.FindAllStringSubmatch(line, -1) {
+				found[m[1]] = true
+			}
+			for _, m := range constants {
+				if regexp.MustCompile(`\b` + m[1] + `\b`).MatchString(line) {
+					found[m[2]] = true
+				}
+			}
+		}
+		return err
+	}
+	for _, folder := range []string{"asserts", "cmd/opassert/internal/torch"} {
+		must.Do(t, filepath.WalkDir(filepath.Join(root, folder), read))
+	}
+	for c := range asserts.AllCodes.All() {
+		for _, r := range c.Symptoms() {
+			listed[string(r.Symptom)] = true
+		}
+	}
+	if diff := cmp.Diff(found, listed); diff != "" {
+		t.Errorf("asserts/symptoms.txt (+) has other symptoms than findings (-):\n%s", diff)
 	}
 }
 

@@ -53,6 +53,9 @@ func TestTable(t *testing.T) {
 - {op: cat, checks: [OA001], reason: waived}
 - {op: cat, checks: [OA001, OA007, OA011], level: note, reason: debatable}
 - {op: relu, crash: SIGFPE, checks: [OA011], reason: crashes}
+- {op: cat, checks: [OA007/overlapping, OA008/overlapping, OA021/seed], reason: in one buffer}
+- {op: cat, checks: [OA008/overlapping], reason: elsewhere, device: cuda}
+- {op: cat, checks: [OA016/overreleased, OA005/returned-before], level: note, reason: debatable}
 `), nil))(t)
 	cat := parse(t, "cat(Tensor[] a, Tensor?[] b, int dim=0) -> Tensor")
 	full := planner(t, "full", list)
@@ -61,8 +64,24 @@ func TestTable(t *testing.T) {
 	if diff := cmp.Diff([]asserts.Code{asserts.InputImpl}, table.Waived); diff != "" {
 		t.Errorf("waived: %s", diff)
 	}
-	if diff := cmp.Diff([]asserts.Excuse{{Code: asserts.UndeclaredAlias, Reason: "debatable"}}, table.Notes); diff != "" {
+	overlapping := func(code asserts.Code) asserts.Excuse {
+		return asserts.Excuse{Code: code, Symptom: asserts.Overlapping, Reason: "in one buffer"}
+	}
+	noted := []asserts.Excuse{
+		{Code: asserts.FreshStorage, Symptom: asserts.ReturnedBefore, Reason: "debatable"},
+		{Code: asserts.UndeclaredAlias, Reason: "debatable"},
+		{Code: asserts.KeptArgument, Symptom: asserts.Overreleased, Reason: "debatable"},
+	}
+	if diff := cmp.Diff(noted, table.Notes); diff != "" {
 		t.Errorf("noted: %s", diff)
+	}
+	if diff := cmp.Diff([]asserts.Excuse{overlapping(asserts.UndeclaredAlias), overlapping(asserts.OutputAlias)}, table.Excused); diff != "" {
+		t.Errorf("excused: %s", diff)
+	}
+	seed := asserts.Excuse{Code: asserts.NondeterministicResult, Symptom: "seed", Reason: "in one buffer"}
+	want := []asserts.Excuse{{Code: asserts.InputImpl, Reason: "waived"}, overlapping(asserts.UndeclaredAlias), overlapping(asserts.OutputAlias), seed}
+	if diff := cmp.Diff(want, plan.Waivers()); diff != "" {
+		t.Errorf("waivers: %s", diff)
 	}
 	if table.Checks != nil || !table.Args[1].List || len(table.Results) == 0 {
 		t.Errorf("checks %v, lists %v, returns %v", table.Checks, table.Args[1].List, table.Results)

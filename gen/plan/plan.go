@@ -21,7 +21,7 @@ type Plan struct {
 	Op     *schema.Op
 	Checks []PlannedCheck
 
-	loose   []PlannedCheck // checks that no schema calls for, and engines find
+	loose   []PlannedCheck // exceptions of symptoms, and of checks that no schema calls for and engines find
 	data    asserts.Op     // without checks
 	derived bool           // package asserts plans the same checks
 }
@@ -32,6 +32,8 @@ type PlannedCheck struct {
 	List   string // schema.Type.ListKind of the subject: none, tensorlist, opttensorlist or opttensor
 	Waived *allowlist.Entry
 	Noted  *allowlist.Entry // makes its violations notes
+
+	symptom asserts.Symptom // that alone is waived or noted; "": each
 }
 
 // A Planner makes the plans of one preset under some allowlists.
@@ -78,24 +80,30 @@ func NewPlanner(name string, lists []*allowlist.List, at allowlist.Where) (*Plan
 
 // Allowing returns the planner with one more exception, from the comment of an op's kernel.
 func (p *Planner) Allowing(op *schema.Op, check, reason string, at token.Position) (*Planner, error) {
-	code, err := ParseCheck(check)
+	code, symptom, err := ParseCheck(check)
 	switch {
 	case err != nil:
 		return nil, err
 	case reason == "":
-		return nil, fmt.Errorf("%v has no reason", code)
+		return nil, fmt.Errorf("%s has no reason", symptom.Of(code))
 	}
-	e := &allowlist.Entry{Pos: at, Op: op.Name(), Checks: asserts.CodesOf(code), Reason: reason}
+	e := &allowlist.Entry{Pos: at, Op: op.Name(), Reason: reason}
+	if symptom == "" {
+		e.Checks = asserts.CodesOf(code)
+	} else {
+		e.Symptoms = []asserts.Excuse{{Code: code, Symptom: symptom}}
+	}
 	return &Planner{p.preset, append(slices.Clip(p.allow), &allowlist.List{Path: at.Filename, Entries: []*allowlist.Entry{e}}), p.at}, nil
 }
 
-// ParseCheck parses a check's code or name. For another text, the error suggests one, or one of the others.
-func ParseCheck(text string, others ...string) (asserts.Code, error) {
-	code, ok := asserts.ParseCode(text)
-	if !ok {
-		return 0, fmt.Errorf("unknown check %q%s", text, yamlfile.Suggest(text, append(names(), others...)))
+// ParseCheck parses a check's code or name, or a symptom. For another text, the error suggests one, or one of the
+// others.
+func ParseCheck(text string, others ...string) (asserts.Code, asserts.Symptom, error) {
+	code, symptom, err := asserts.ParseSymptom(text)
+	if code == 0 {
+		err = fmt.Errorf("unknown check %q%s", text, yamlfile.Suggest(text, append(names(), others...)))
 	}
-	return code, nil
+	return code, symptom, err
 }
 
 // names returns the names and the codes of all checks.
@@ -131,13 +139,25 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 	return plan
 }
 
-// loose returns the exceptions of checks that schemas do not call for. Of an op that decomposes that is OA007, too.
+// loose returns the exceptions of symptoms, and of checks that schemas do not call for. Of an op that decomposes
+// that is OA007, too.
 func (p *Planner) loose(op *schema.Op, exceptions []*allowlist.Entry) (all []PlannedCheck) {
 	for code := range asserts.AllCodes.All() {
 		waived, noted := p.excuse(exceptions, code, false), p.excuse(exceptions, code, true)
 		called := code.About() != 0 && !(code == asserts.UndeclaredAlias && op.IsComposite())
 		if !called && (waived != nil || noted != nil) {
 			all = append(all, PlannedCheck{Check: asserts.Check{Code: code}, Waived: waived, Noted: noted})
+		}
+	}
+	for _, e := range exceptions {
+		for _, s := range e.Symptoms {
+			c := PlannedCheck{Check: asserts.Check{Code: s.Code}, symptom: s.Symptom, Waived: e}
+			if e.Note {
+				c.Waived, c.Noted = nil, e
+			}
+			if e.Applies(p.at) {
+				all = append(all, c)
+			}
 		}
 	}
 	return all
@@ -195,7 +215,9 @@ func (p Plan) Asserts(level asserts.Level) asserts.Op {
 		}
 	}
 	for _, w := range p.Waivers() {
-		op.Waived = append(op.Waived, w.Code)
+		if w.Symptom == "" {
+			op.Waived = append(op.Waived, w.Code)
+		}
 	}
 	op.Notes = p.excuses(func(c PlannedCheck) *allowlist.Entry { return c.Noted })
 	return op
@@ -206,7 +228,9 @@ func (p Plan) Asserts(level asserts.Level) asserts.Op {
 func (p Plan) Table() asserts.Op {
 	op := p.Asserts(asserts.Content)
 	op.Waived = slices.DeleteFunc(op.Waived, func(c asserts.Code) bool { return !c.OnCall() })
-	op.Notes = slices.DeleteFunc(op.Notes, func(e asserts.Excuse) bool { return !e.Code.OnCall() })
+	elsewhere := func(e asserts.Excuse) bool { return !e.Code.OnCall() }
+	op.Notes = slices.DeleteFunc(op.Notes, elsewhere)
+	op.Excused = slices.DeleteFunc(p.Waivers(), func(e asserts.Excuse) bool { return e.Symptom == "" || elsewhere(e) })
 	if p.derived {
 		op.Checks = nil
 	}
@@ -224,7 +248,7 @@ func (p Plan) Codes() asserts.Codes {
 	return codes
 }
 
-// Waivers returns the waived checks, in order of their codes.
+// Waivers returns the waived checks and symptoms, in order of their codes.
 func (p Plan) Waivers() []asserts.Excuse {
 	return p.excuses(func(c PlannedCheck) *allowlist.Entry { return c.Waived })
 }
@@ -232,10 +256,11 @@ func (p Plan) Waivers() []asserts.Excuse {
 func (p Plan) excuses(by func(PlannedCheck) *allowlist.Entry) []asserts.Excuse {
 	var excuses []asserts.Excuse
 	for _, c := range slices.Concat(p.Checks, p.loose) {
-		if e := by(c); e != nil && !slices.ContainsFunc(excuses, func(x asserts.Excuse) bool { return x.Code == c.Code }) {
-			excuses = append(excuses, asserts.Excuse{Code: c.Code, Reason: e.Reason})
+		covers := func(x asserts.Excuse) bool { return x.Covers(c.Code, c.symptom) }
+		if e := by(c); e != nil && !slices.ContainsFunc(excuses, covers) {
+			excuses = append(excuses, asserts.Excuse{Code: c.Code, Symptom: c.symptom, Reason: e.Reason})
 		}
 	}
-	slices.SortFunc(excuses, func(a, b asserts.Excuse) int { return cmp.Compare(a.Code, b.Code) })
+	slices.SortStableFunc(excuses, func(a, b asserts.Excuse) int { return cmp.Compare(a.Code, b.Code) })
 	return excuses
 }

@@ -120,7 +120,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "opassert(*allow, off=False): findings of these checks or ops, such as 'OA009' or 'mylib::op', do not fail the test; with off none does")
+    config.addinivalue_line("markers", "opassert(*allow, off=False): findings of these checks, symptoms or ops, such as 'OA009', 'OA009/state' or 'mylib::op', do not fail the test; with off none does")
     settings = Settings(config.option, config.getini)
     # Failures of a pytest inside a test belong to that test.
     now = watcher()

@@ -250,6 +250,6 @@ def allowed(item: pytest.Item, finding: Finding) -> bool:
         names = {*mark.args, *([allow] if isinstance(allow, str) else allow)}
         if mark.kwargs.get("off") or "off" in names:
             return True
-        if names & {finding.code, finding.op, finding.op.partition(".")[0]}:
+        if names & {finding.code, finding.title.partition(" ")[0], finding.op, finding.op.partition(".")[0]}:
             return True
     return False

@@ -21,8 +21,7 @@ func Devices(op *asserts.Op, real *asserts.Seen, fake *Fake, devices []string, p
 			}
 			v := c.reportSide(out)
 			v.Saw = fmt.Sprintf("it is on %s, and every argument on %s", is.Device, given)
-			v.Fix = "return it on the device of the arguments"
-			v.Symptom = asserts.OtherDevice
+			v.Symptom = "other-device"
 		}
 	}
 	return c.conclude()

@@ -53,16 +53,17 @@ func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Polic
 		v := r.reportCall("it has a kernel and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
 		v.Symptom = asserts.NoFake
 	case fake.Fault != "":
-		v := r.reportCall("the kernel returns, and its fake "+fake.Fault, "make the fake accept what the kernel accepts, and return what the schema says")
-		v.Breaks = stopsCompilers
-		if strings.Contains(fake.Fault, "raises ") {
+		v := r.reportCall("the kernel returns, and its fake "+fake.Fault, "")
+		switch {
+		case fake.Symbols:
+			v.Symptom = asserts.SymbolicSizes
+		case strings.Contains(fake.Fault, "raises "):
 			v.Symptom = asserts.FakeRaises
+		default:
+			v.Fix = "make the fake return, and change, what the schema says"
 		}
 		if fake.Refuses {
 			v.Fix = "make the kernel refuse the arguments too, or remove the check from the fake"
-		}
-		if fake.Symbols {
-			v.Symptom = asserts.SymbolicSizes
 		}
 	default:
 		r.compareReturns(f)
@@ -70,15 +71,14 @@ func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Polic
 		v := r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) },
 			"compute the number in the fake as the kernel does; or, if it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
 		if v != nil {
-			v.Symptom, v.Breaks = asserts.OtherContents, "compiled code has the fake's number as a constant"
+			v.Breaks = "compiled code has the fake's number as a constant"
 		}
 		for _, g := range fake.Guards {
 			r.reportGuard(g)
 		}
 		if len(fake.Elsewhere) > 0 {
-			v := r.reportCall("for tensors on a GPU its fake returns some on "+strings.Join(fake.Elsewhere, ", "),
-				"make tensors on the device of the arguments: x.new_empty(sizes), or torch.empty(sizes, device=x.device)")
-			v.Symptom, v.Breaks = asserts.FakeElsewhere, consequences["device"]
+			v := r.reportCall("for tensors on a GPU its fake returns some on "+strings.Join(fake.Elsewhere, ", "), "")
+			v.Symptom = "gpu-fake"
 		}
 	}
 	verdict := r.conclude()
@@ -96,8 +96,6 @@ var consequences = map[string]string{
 	"sizes":   "inductor's code asserts the fake's sizes, or else computes with wrong elements, or beyond the last",
 	"strides": "inductor's code asserts the fake's strides, or else computes with wrong elements",
 }
-
-const stopsCompilers = "torch.compile fails at the op or breaks the graph, and torch.export fails"
 
 // compareWritten compares the sizes, strides and dtypes of the written arguments after the two
 // calls. If the kernel changes metadata that it must keep and the fake does not, the kernel is at
@@ -137,7 +135,9 @@ func (c *call) compareNumbers(m *call, alike func(a, b float64) bool, fix string
 	kernel, other := c.seen.Numbers, m.seen.Numbers
 	for i := range min(len(kernel), len(other)) {
 		if a, b := kernel[i], other[i]; a != "" && b != "" && !likeText(a, b, alike) {
-			return c.reportCall(fmt.Sprintf("number %s, %s %s", a, m.where(), b), fix)
+			v := c.reportCall(fmt.Sprintf("number %s, %s %s", a, m.where(), b), fix)
+			v.Symptom = asserts.OtherContents
+			return v
 		}
 	}
 	return nil
@@ -155,9 +155,7 @@ func (c *call) reportGuard(g Guard) {
 		if on := &c.op.Args[i]; on.Index == g.Arg {
 			v := c.report(on.Place(false, asserts.NoElement, ""))
 			v.Symptom, v.Sizes = asserts.SizeGuard, g.Other
-			v.Breaks = "torch.compile recompiles for each such size, and torch.export with a dynamic dimension fails"
 			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the same for other sizes, such as %s", g.Text, g.At, g.Other)
-			v.Fix = "compute with the symbolic size, without int, if and range: use torch.sym_max and similar functions; put conditions into torch._check"
 		}
 	}
 }

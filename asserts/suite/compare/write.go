@@ -46,24 +46,21 @@ func Unwritten(op, schema string, argument asserts.Place, of ElementRole, calls,
 	if of != Itself {
 		it = "its " + string(of)
 	}
-	return &asserts.Violation{
-		Code: asserts.SchemaLint, Op: op, Schema: schema, Subject: argument,
-		Symptom: asserts.Unwritten, Note: asserts.Unwritten.Note(asserts.SchemaLint),
-		Saw:    fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls, sizes, alike, it),
-		Fix:    "write it, or remove its annotation from the schema",
-		Breaks: "compilers copy the argument, and keep the order of calls, for a write that never happens",
-	}
+	saw := fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls, sizes, alike, it)
+	return linted(op, schema, argument, asserts.Unwritten, saw)
 }
 
 // UnwrittenAs returns a violation of an argument that calls change, except all those where it has one of
 // these dtypes.
 func UnwrittenAs(op, schema string, argument asserts.Place, calls int, dtypes []string) *asserts.Violation {
+	saw := fmt.Sprintf("other calls change it, but none of %d calls where it is %s", calls, strings.Join(dtypes, " or "))
+	return linted(op, schema, argument, "lost-dtype", saw)
+}
+
+func linted(op, schema string, argument asserts.Place, symptom asserts.Symptom, saw string) *asserts.Violation {
+	row := symptom.In(asserts.SchemaLint)
 	return &asserts.Violation{
-		Code: asserts.SchemaLint, Op: op, Schema: schema, Subject: argument,
-		Symptom: asserts.LostDType,
-		Saw:     fmt.Sprintf("other calls change it, but none of %d calls where it is %s", calls, strings.Join(dtypes, " or ")),
-		Fix:     "copy the result back, or refuse such a tensor: to(dtype) returns a copy, and writes to the copy are lost",
-		Breaks:  "such a tensor keeps its old value, without an error",
+		Code: asserts.SchemaLint, Op: op, Schema: schema, Subject: argument, Symptom: symptom, Saw: saw, Fix: row.Fix, Note: row.Note,
 	}
 }
 

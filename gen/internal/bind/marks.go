@@ -171,7 +171,7 @@ const likeName = `(?:go:)?(?:op+[-_]?as*[ert]{2,3}|passert)`
 
 func whyUnread(c *ast.Comment) string {
 	if a, ok := parseAllow(c); ok {
-		if _, err := plan.ParseCheck(a.Check, findingNames()...); err != nil {
+		if _, _, err := plan.ParseCheck(a.Check, findingNames()...); err != nil {
 			return err.Error()
 		}
 		return a.Check + " is about running kernels, but this is not in a kernel's doc comment; put it beside the mark " + mark

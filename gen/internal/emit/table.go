@@ -28,18 +28,25 @@ func (w *writer) table(name string, p plan.Plan) string {
 		t.field("Tags", texts(op.Tags))
 	}
 	for _, waiver := range p.Waivers() {
-		if slices.Contains(op.Waived, waiver.Code) {
-			t.comment(fmt.Sprintf("waived: %v %s: %s", waiver.Code, waiver.Code.Name(), waiver.Reason))
+		if slices.Contains(op.Waived, waiver.Code) || slices.Contains(op.Excused, waiver) {
+			t.comment(fmt.Sprintf("waived: %s %s: %s", waiver.Symptom.Of(waiver.Code), waiver.Code.Name(), waiver.Reason))
 		}
 	}
 	t.list("Waived", "Code", slicesx.Map(op.Waived, func(c asserts.Code) string { return strconv.Itoa(int(c)) }))
-	t.list("Notes", "Excuse", slicesx.Map(op.Notes, func(n asserts.Excuse) string {
-		return fmt.Sprintf("{Code: %d, Reason: %s}", int(n.Code), quoted(n.Reason, "\n\t\t\t"))
-	}))
+	t.list("Excused", "Excuse", slicesx.Map(op.Excused, excuse))
+	t.list("Notes", "Excuse", slicesx.Map(op.Notes, excuse))
 	if op.Checks != nil { // a preset, perhaps one without checks
 		t.field("Checks", t.checks(&op))
 	}
 	return t.text()
+}
+
+func excuse(e asserts.Excuse) string {
+	symptom := ""
+	if e.Symptom != "" {
+		symptom = fmt.Sprintf("Symptom: %q, ", string(e.Symptom))
+	}
+	return fmt.Sprintf("{Code: %d, %sReason: %s}", int(e.Code), symptom, quoted(e.Reason, "\n\t\t\t"))
 }
 
 // checked ends the sentence on the kernel that a function calls: with the promises of the schema

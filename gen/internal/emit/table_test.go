@@ -26,7 +26,8 @@ func TestTable(t *testing.T) {
   dispatch: {CPU: view}
 `
 	file := must.Get(schema.Parse("ops.yaml", []byte(src), nil))(t)
-	list := must.Get(allowlist.Parse("a.yaml", []byte("- {op: plain, checks: [OA007], level: note, reason: debatable}\n"), file.Ops))(t)
+	list := must.Get(allowlist.Parse("a.yaml", []byte("- {op: plain, checks: [OA007], level: note, reason: debatable}\n"+
+		"- {op: plain, checks: [OA007/overlapping], reason: one buffer}\n"), file.Ops))(t)
 	full, pytorch := typedText(t, file, "full", list), typedText(t, file, "pytorch-1.13")
 	for _, tt := range []struct {
 		text, op string
@@ -35,7 +36,10 @@ func TestTable(t *testing.T) {
 	}{
 		{full, "whole", []string{"Composite: true", `Tags: []string{"core"}`, `After: []string{"*"}`}, []string{"Checks:", "Notes:"}},
 		{full, "nothing", nil, []string{"Composite", "Results", "Tags"}},
-		{full, "plain", []string{`[]asserts.Excuse{{Code: 7, Reason: "debatable"}},`}, []string{"Composite", "Tags", "After", "Checks:"}},
+		{full, "plain", []string{
+			`Notes:   []asserts.Excuse{{Code: 7, Reason: "debatable"}},`, `Excused: []asserts.Excuse{{Code: 7, Symptom: "overlapping", Reason: "one buffer"}},`,
+			"// waived: OA007/overlapping undeclared-alias: one buffer\n",
+		}, []string{"Composite", "Tags", "After", "Checks:"}},
 		{pytorch, "nothing", []string{"Checks: []asserts.Check{}"}, []string{"Notes:"}},
 		{pytorch, "view", []string{"// OA004 view-storage on result against self\n", "Against: 1}"}, []string{"Checks: []asserts.Check{}"}},
 		{pytorch, "plain", []string{"// OA003 fresh-impl on result\n", "{Code: 3, On: -1},"}, nil},

@@ -11,10 +11,8 @@ var Device = add(Row{
 	Key:  wholeCall,
 	When: func(c *Call) bool { return !c.Known[Noted] },
 	Fault: asserts.Fault{
-		Code: asserts.MetaAlias, Symptom: asserts.RefusedThere,
-		Saw:    "the call throws, and returns on cpu and meta: ",
-		Breaks: "a program that runs on the CPU fails on the device",
-		Fix:    "accept what the kernel for the CPU accepts, or document what the device does not",
+		Code: asserts.MetaAlias, Symptom: "refuses",
+		Saw: "the call throws, and returns on cpu and meta: ",
 	},
 	NoProgram: "the report has the message",
 })

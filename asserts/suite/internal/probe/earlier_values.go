@@ -5,12 +5,7 @@ import "github.com/opassert/opassert/asserts"
 // EarlierValues is found by new processes, of which some make another call first.
 var EarlierValues = add(Row{
 	Name: "earlier-values", How: "after a call with other values, in another process", At: Elsewhere, Budget: one,
-	Fault: asserts.Fault{
-		Code: asserts.NondeterministicResult, Symptom: asserts.EarlierValues,
-		Saw:    "depend on the values of an earlier call: they differ between two new processes, one of which makes a call with other values first, the other one the same call",
-		Breaks: "all later batches of a program are computed with values of the first one",
-		Fix:    "key a cache by everything that its entries depend on: not only sizes and dtype, but also the elements of tensors, or their identity and _version, and the other arguments, but not their address, at which there may be another tensor later; or do not cache",
-	},
+	Fault: nondeterminism(asserts.EarlierValues, "depend on the values of an earlier call: they differ between two new processes, one of which makes a call with other values first, the other one the same call"),
 	Program: &Program{
 		Apart: true, Before: "if byte == 0xA6:\n    scale([t.data for t in tensors([{held}])], 0.5)\n{first}\nold = [{read}]\n{arguments}\n" +
 			"for t, new in zip(tensors(old), tensors([{read}])):\n    t.data.copy_(new)\n" +

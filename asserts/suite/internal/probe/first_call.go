@@ -5,12 +5,7 @@ import "github.com/opassert/opassert/asserts"
 // FirstCall is found by new processes that make the call once.
 var FirstCall = add(Row{
 	Name: "first-call", How: "as the first one of another process", At: Elsewhere, Budget: one,
-	Fault: asserts.Fault{
-		Code: asserts.NondeterministicResult, Symptom: asserts.FirstCall,
-		Saw:    "differ between the first call of the op in a new process and the same call after it",
-		Breaks: "the first batch of a program is computed with other values than those after it",
-		Fix:    "do what the first call does before anything is computed, or in each call",
-	},
+	Fault: nondeterminism(asserts.FirstCall, "differ between the first call of the op in a new process and the same call after it"),
 	Program: &Program{
 		Apart: true, Before: "if byte == 0xA6:\n{call}\n{arguments}", Fault: Follows,
 		Says: "{x} differs between the first call in a process and the second one",

@@ -9,8 +9,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-const useGenerator = "draw all random numbers from the Generator argument, and from the default generator only where it is None"
-
 // Other arguments than those of a base may be what makes the op random.
 var _ = add(Row{
 	Name: "generator", How: "with a generator", At: Judged, Budget: some,
@@ -61,24 +59,14 @@ var _ = add(Row{
 		}
 		return c.Differing(c.Seen, then, r.Fault)
 	},
-	Fault: asserts.Fault{
-		Code: asserts.NondeterministicResult, Symptom: asserts.Seeded,
-		Saw:    "differ between two calls with generators of the same seed",
-		Breaks: "a program that passes a seeded generator does not get the same numbers again",
-		Fix:    useGenerator,
-	},
+	Fault: nondeterminism("seeded", "differ between two calls with generators of the same seed"),
 })
 
 var _ = add(Row{
 	Name: "default-seed", How: "with another default seed beside its generator", At: Returned, Budget: some,
 	When:  hasGenerator,
 	Setup: otherSeed,
-	Fault: asserts.Fault{
-		Code: asserts.NondeterministicResult, Symptom: asserts.DefaultSeed,
-		Saw:    "depend on the seed of the default generators, although the call has a Generator argument",
-		Breaks: "a program that passes a seeded generator does not get the same numbers again",
-		Fix:    useGenerator,
-	},
+	Fault: nondeterminism("default-seed", "depend on the seed of the default generators, although the call has a Generator argument"),
 	Program: &Program{
 		Seed: "byte", Fault: Follows,
 		Says: "{x} depends on the seed of the default generator, although the call has a Generator argument",
@@ -87,14 +75,9 @@ var _ = add(Row{
 
 var _ = add(Row{
 	Name: "same-generators", How: "with generators of other seeds", At: Returned, Budget: some,
-	When: hasGenerator,
-	Find: ignored,
-	Fault: asserts.Fault{
-		Code: asserts.NondeterministicResult, Symptom: asserts.SameGenerators,
-		Saw:    "are random without a Generator argument, and the same with generators of two seeds",
-		Breaks: "a program that passes generators of different seeds gets the same numbers from each",
-		Fix:    useGenerator,
-	},
+	When:      hasGenerator,
+	Find:      ignored,
+	Fault:     nondeterminism("same-generators", "are random without a Generator argument, and the same with generators of two seeds"),
 	Program:   new(Program),
 	NoProgram: "many calls show it",
 })

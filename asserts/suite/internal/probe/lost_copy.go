@@ -22,12 +22,7 @@ var _ = add(Row{
 		}
 		return faults
 	},
-	Fault: asserts.Fault{
-		Code: asserts.SchemaLint, Symptom: asserts.LostCopy,
-		Saw:    "the kernel does not change {}, and writes a copy of it that is never read",
-		Breaks: "for such values the tensor keeps its old contents, without an error",
-		Fix:    "write the argument itself, as x[mask] = value does, or copy the result back: indexing with a tensor and reshape() return a copy",
-	},
+	Fault:     lostWrite("lost-copy", "the kernel does not change {}, and writes a copy of it that is never read"),
 	NoProgram: lintHasNone,
 })
 

@@ -8,15 +8,10 @@ import (
 
 var _ = add(Row{
 	Name: "lost-resized", How: "with other sizes of an argument for a result", At: Returned, Budget: some,
-	Key:  wholeCall,
-	When: func(c *Call) bool { return c.Case.Plain() && len(unknown(c, isOut)) > 0 },
-	Find: func(r *Row, c *Call) []asserts.Fault { return lost(r, c, grow, isOut, isOut) },
-	Fault: asserts.Fault{
-		Code: asserts.SchemaLint, Symptom: asserts.LostResized,
-		Saw:    "the kernel writes {}, but not where its sizes are not the result's",
-		Breaks: "it keeps its old value, and is returned as the result, without an error",
-		Fix:    "resize it, or refuse it",
-	},
+	Key:       wholeCall,
+	When:      func(c *Call) bool { return c.Case.Plain() && len(unknown(c, isOut)) > 0 },
+	Find:      func(r *Row, c *Call) []asserts.Fault { return lost(r, c, grow, isOut, isOut) },
+	Fault:     lostWrite("lost-resized", "the kernel writes {}, but not where its sizes are not the result's"),
 	NoProgram: lintHasNone,
 })
 

@@ -7,19 +7,18 @@ import (
 
 var _ = add(Row{
 	Name: "lost-transposed", How: "with a transposed argument that it changes", At: Returned, Budget: some,
-	Key:  wholeCall,
-	When: func(c *Call) bool { return c.Case.Plain() && len(unknown(c, isMatrix)) > 0 },
-	Find: func(r *Row, c *Call) []asserts.Fault { return lost(r, c, transpose, isMatrix, isStrided) },
-	Fault: asserts.Fault{
-		Code: asserts.SchemaLint, Symptom: asserts.LostStrided,
-		Saw:    "the kernel writes {}, but not where it is transposed",
-		Breaks: "a transposed, sliced or channels-last tensor keeps its old value, without an error",
-		Fix:    "write through the tensor's strides, or copy the result back: contiguous() and reshape() return a copy of such a tensor, and writes to it are lost",
-	},
+	Key:       wholeCall,
+	When:      func(c *Call) bool { return c.Case.Plain() && len(unknown(c, isMatrix)) > 0 },
+	Find:      func(r *Row, c *Call) []asserts.Fault { return lost(r, c, transpose, isMatrix, isStrided) },
+	Fault:     lostWrite("lost-strided", "the kernel writes {}, but not where it is transposed"),
 	NoProgram: lintHasNone,
 })
 
 const lintHasNone = "no program shows what is found in the schema"
+
+func lostWrite(symptom asserts.Symptom, saw string) asserts.Fault {
+	return asserts.Fault{Code: asserts.SchemaLint, Symptom: symptom, Saw: saw}
+}
 
 // A writable reports whether a tensor is one whose writes may be lost.
 type writable func(c *Call, w compare.Write) bool

@@ -13,7 +13,6 @@ var Uninitialised = add(Row{
 	Fault: asserts.Fault{
 		Code: asserts.UninitialisedResult,
 		Saw:  fmt.Sprintf("depend on the contents of the memory before the call: they differ if it is filled with %#02x or %#02x, and are reproducible if it is filled equally", firstFill, secondFill),
-		Fix:  "write every element, even if a dimension is empty or nothing is computed: use at::zeros instead of at::empty",
 	},
 	Program: &Program{
 		Heap: true, Fault: Follows, Cpp: "follows(seen)",

@@ -3,7 +3,6 @@ package probe
 import (
 	"slices"
 
-	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
 )
@@ -14,12 +13,7 @@ var _ = add(Row{
 		return !c.leavesMemory() && c.Op.Schema.View() == schema.NotView && slices.ContainsFunc(c.Case.Tensors(), (*sample.TensorSpec).Surrounded)
 	},
 	Setup: neighbours,
-	Fault: asserts.Fault{
-		Code: asserts.NondeterministicResult, Symptom: asserts.Neighbours,
-		Saw:    "depend on bytes beside an argument in its storage",
-		Breaks: "for a slice or another view its result differs from that for a copy with the same elements",
-		Fix:    "use only the argument's elements: from data_ptr() or storage_offset() on, by stride()",
-	},
+	Fault: nondeterminism("neighbours", "depend on bytes beside an argument in its storage"),
 	Program: &Program{
 		Before: "surround([{held}], byte)", Fault: Follows,
 		Says: "{x} depends on bytes of an argument's storage that are not its elements",

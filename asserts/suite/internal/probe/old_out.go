@@ -20,10 +20,8 @@ var _ = add(Row{
 		return c.Differing(zeros, ones, r.Fault)
 	},
 	Fault: asserts.Fault{
-		Code: asserts.UninitialisedResult, Symptom: asserts.OldOut,
-		Saw:    "are what it held before the call",
-		Breaks: "right where the argument is new, and wrong where it was used before",
-		Fix:    "write every element of it, also where nothing is computed",
+		Code: asserts.UninitialisedResult, Symptom: "old-out",
+		Saw: "are what it held before the call",
 	},
 	NoProgram: "no program fills an argument for a result",
 })

@@ -25,12 +25,7 @@ var _ = add(Row{
 		}
 		return nil
 	},
-	Fault: asserts.Fault{
-		Code: asserts.NondeterministicResult, Symptom: asserts.Races,
-		Saw:    "differ between two calls with two threads",
-		Breaks: "on a machine with several cores its result is another one in each call",
-		Fix:    "let no two threads write the same element, or update it atomically",
-	},
+	Fault: nondeterminism("races", "differ between two calls with two threads"),
 	Program: &Program{
 		Often: true, Before: "torch.set_num_threads(2)", Fault: "seen[0] != seen[1]",
 		Says: "{x} differs between calls with two threads",

@@ -13,13 +13,8 @@ var _ = add(Row{
 		writes := func(s asserts.Subject) bool { return s.Write }
 		return !c.leavesMemory() && !HasLarge(c.Case) && !slices.ContainsFunc(c.Judged.Args, writes) && slices.ContainsFunc(c.Case.Tensors(), (*sample.TensorSpec).Usual)
 	},
-	Find: rewritten,
-	Fault: asserts.Fault{
-		Code: asserts.NondeterministicResult, Symptom: asserts.EarlierCall,
-		Saw:    "depend on the contents of the arguments in an earlier call, after which they were written",
-		Breaks: "after an optimizer's step, or another in-place write, it uses the old elements",
-		Fix:    "do not cache by the address or the identity of a tensor, or compare its _version, too",
-	},
+	Find:  rewritten,
+	Fault: nondeterminism("earlier-call", "depend on the contents of the arguments in an earlier call, after which they were written"),
 	Program: &Program{
 		Before: "kept.append([{held}])  # so that its memory is not reused\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",
 		Fault:  Follows,

@@ -66,6 +66,11 @@ func Rows() []*Row {
 	return slices.SortedFunc(slices.Values(rows), func(a, b *Row) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// nondeterminism returns the fault of a result; its other sentences are those of the symptom.
+func nondeterminism(symptom asserts.Symptom, saw string) asserts.Fault {
+	return asserts.Fault{Code: asserts.NondeterministicResult, Symptom: symptom, Saw: saw}
+}
+
 // Of returns the probes of a moment.
 func Of(at Moment) []*Row { return slices.DeleteFunc(Rows(), func(r *Row) bool { return r.At != at }) }
 

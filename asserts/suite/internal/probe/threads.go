@@ -12,12 +12,7 @@ var _ = add(Row{
 		}
 		return about(Unlike(c.Judged, c.Seen, then), r.Fault) // the bytes of large tensors are not copied
 	},
-	Fault: asserts.Fault{
-		Code: asserts.NondeterministicResult, Symptom: asserts.Threads,
-		Saw:    "depend on the argument of at::set_num_threads",
-		Breaks: "on a machine with another number of cores its result differs",
-		Fix:    "divide the work by its size alone, and combine the results of the parts in order",
-	},
+	Fault: nondeterminism("threads", "depend on the argument of at::set_num_threads"),
 	Program: &Program{
 		Before: "torch.set_num_threads(2 if byte == 0xA6 else 1)", Fault: Follows,
 		Says: "{x} depends on the number of threads",

@@ -21,11 +21,6 @@ var _ = add(Row{
 		like.Saw = fmt.Sprintf(like.Saw, c.Case, sample.Clip(c.Threw))
 		return c.Differing(c.Seen, then, like)
 	},
-	Fault: asserts.Fault{
-		Code: asserts.NondeterministicResult, Symptom: asserts.AfterThrow,
-		Saw:    "of the result of %s are not those from before this call, which threw: %s",
-		Breaks: "a program that catches the error gets other results afterwards",
-		Fix:    "restore the kernel's own state when it throws: with a guard in C++, in Python in a finally clause",
-	},
+	Fault:     nondeterminism("after-throw", "of the result of %s are not those from before this call, which threw: %s"),
 	NoProgram: "the program of its code makes one call alone",
 })

@@ -86,7 +86,7 @@ func (r *Runner) judgeSharing(t *Target, c *deviceCall, result *report.CaseResul
 	found := asserts.Judge(t.sharing, c.seen, r.Policy).Violations
 	for _, v := range found {
 		v.Symptom = asserts.Decomposes
-		v.Note = "an op that decomposes promises nothing: compilers see the ops that it calls"
+		v.Note = asserts.Decomposes.In(v.Code).Note
 	}
 	return t.findings(found, result, c.on)
 }

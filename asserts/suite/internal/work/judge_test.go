@@ -109,6 +109,12 @@ func TestWaivedIsCounted(t *testing.T) {
 	if diff := cmp.Diff([]asserts.Skip{{Code: asserts.UndeclaredAlias, Reason: "it caches", Count: 2}}, c.Waived); diff != "" || len(found) != 0 {
 		t.Errorf("found %s, waived (-want +got):\n%s", words(found), diff)
 	}
+	b = benchOf(t, "ns::f(Tensor a) -> Tensor", returnsInput, func(_ *engine.Operator, p *engine.Checks) {
+		p.Waived = []asserts.Excuse{{Code: asserts.UndeclaredAlias, Symptom: asserts.Overlapping, Reason: "in one buffer"}}
+	}, "")
+	if found, c := b.judged(t, "float32[2]"); len(c.Waived) != 0 || len(found) != 1 {
+		t.Errorf("another symptom is waived: found %s, waived %v", words(found), c.Waived)
+	}
 	b = benchOf(t, "ns::f(Tensor a) -> Tensor", returnsInput, waive(asserts.InputImpl), "")
 	if found, c := b.judged(t, "float32[2]"); len(c.Waived) != 0 || len(found) != 1 {
 		t.Errorf("another check is waived: found %s, waived %v", words(found), c.Waived)

@@ -8,21 +8,12 @@ import (
 
 // Marks of autograd on a return, each with the fault reported if no argument has it.
 var marks = []struct {
-	on    func(asserts.Observation) bool
-	fault asserts.Fault
+	on      func(asserts.Observation) bool
+	symptom asserts.Symptom
+	saw     string
 }{
-	{inference, asserts.Fault{
-		Symptom: asserts.Inference,
-		Saw:     "{} is an inference tensor, and no argument is",
-		Fix:     "leave inference mode before making the result: use torch.no_grad(), or clone() outside of it",
-		Breaks:  "a program cannot save the result for backward, or write it in place, outside of inference mode",
-	}},
-	{leaf, asserts.Fault{
-		Symptom: asserts.Leaf,
-		Saw:     "{} requires grad, and no argument does",
-		Fix:     "remove requires_grad_ and set_requires_grad from the kernel: callers ask for gradients",
-		Breaks:  "a program cannot write the result in place, and saves tensors for a backward that is never called; compiled, it does neither",
-	}},
+	{inference, "inference", "{} is an inference tensor, and no argument is"},
+	{leaf, "leaf", "{} requires grad, and no argument does"},
 }
 
 // markedReturns notes the returns that have a mark of autograd, if the call is made outside of
@@ -40,9 +31,9 @@ func markedReturns(op *asserts.Op, seen *asserts.Seen) []asserts.Fault {
 		})
 		for _, mark := range marks {
 			if slices.ContainsFunc(made, mark.on) && !slices.ContainsFunc(args, mark.on) {
-				fault := mark.fault
-				fault.Code, fault.Return = asserts.AutogradKernel, op.Results[i].Index+1
-				faults = append(faults, fault)
+				faults = append(faults, asserts.Fault{
+					Code: asserts.AutogradKernel, Symptom: mark.symptom, Return: op.Results[i].Index + 1, Saw: mark.saw,
+				})
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func TestMarkedReturns(t *testing.T) {
 		op := &asserts.Op{Args: make([]asserts.Subject, 2), Results: []asserts.Subject{{Index: 0}, {Index: 1, List: true}}}
 		var got []int
 		for _, f := range markedReturns(op, &asserts.Seen{Before: tt.before, Results: tt.results, ResultLens: tt.lens}) {
-			if f.Code != asserts.AutogradKernel || f.Symptom.Note(f.Code) == "" || !strings.HasSuffix(f.Saw, "and no argument is") && !strings.HasSuffix(f.Saw, "and no argument does") {
+			if f.Code != asserts.AutogradKernel || f.Symptom.In(f.Code).Note == "" || !strings.HasSuffix(f.Saw, "and no argument is") && !strings.HasSuffix(f.Saw, "and no argument does") {
 				t.Errorf("%s: %+v is not a note of OA014", tt.name, f)
 			}
 			got = append(got, f.Return)

@@ -350,7 +350,7 @@ func TestEachProbe(t *testing.T) {
 		t.Run(row.Name, func(t *testing.T) {
 			is := func(f *report.Finding) bool {
 				v := f.Violation
-				return row.At == probe.Judged || v.Code == row.Fault.Code && v.Symptom == row.Fault.Symptom && v.Fix == row.Fault.Fix && (v.Note == row.Fault.Symptom.Note(v.Code) || v.Only != "")
+				return row.At == probe.Judged || v.Code == row.Fault.Code && v.Symptom == row.Fault.Symptom && v.Fix == v.Symptom.In(v.Code).Fix && (v.Note == v.Symptom.In(v.Code).Note || v.Only != "")
 			}
 			if found := p.found(t, row, p.broken); !slices.ContainsFunc(found, is) {
 				t.Errorf("the planted fault is not found: %s", words(found))
@@ -361,7 +361,7 @@ func TestEachProbe(t *testing.T) {
 			if found := p.found(t, row, p.healthy); len(found) > 0 {
 				t.Errorf("the healthy twin has findings: %s: %s", words(found), found[0].Violation.Saw)
 			}
-			if row.At != probe.Judged && row != probe.Guard && (row.Fault.Saw == "" || row.Fault.Fix == "") {
+			if row.At != probe.Judged && row != probe.Guard && (row.Fault.Saw == "" || row.Fault.Symptom.In(row.Fault.Code).Fix == "") {
 				t.Error("it does not say what is seen, or how to fix it")
 			}
 			if row.At != probe.Judged && row.NoProgram == "" && probe.ProgramOf(row.Fault.Code, row.Fault.Symptom).Fault == "" {

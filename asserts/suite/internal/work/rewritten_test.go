@@ -117,7 +117,7 @@ func TestFollowed(t *testing.T) {
 			got := ""
 			for _, f := range found {
 				got += fmt.Sprintf("%v (%s) %s", f.Violation.Code, f.Violation.Symptom, f.Violation.Saw)
-				if f.Violation.Breaks == "" {
+				if f.Violation.Symptom.In(f.Violation.Code).Breaks == "" {
 					t.Error("its effect is not said")
 				}
 			}

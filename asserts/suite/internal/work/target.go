@@ -210,9 +210,10 @@ func (t *Target) findings(violations []*asserts.Violation, result *report.CaseRe
 // since they prevent others from reporting the same fault.
 func (t *Target) unwaived(found []*asserts.Violation, result *report.CaseResult) []*asserts.Violation {
 	return slices.DeleteFunc(found, func(v *asserts.Violation) bool {
-		i := slices.IndexFunc(t.waived, func(e asserts.Excuse) bool { return e.Code == v.Code })
+		i := slices.IndexFunc(t.waived, func(e asserts.Excuse) bool { return e.Covers(v.Code, v.Symptom) })
 		if i >= 0 {
-			result.Waived = report.AddSkip(result.Waived, asserts.Skip{Code: v.Code, Reason: t.waived[i].Reason, Count: 1})
+			s := asserts.Skip{Code: v.Code, Symptom: v.Symptom, Reason: t.waived[i].Reason, Count: 1}
+			result.Waived = report.AddSkip(result.Waived, s)
 		}
 		return i >= 0
 	})

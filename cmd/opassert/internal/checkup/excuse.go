@@ -23,7 +23,7 @@ func (c *Run) excuses(results []*report.OpResult) []report.Excuse {
 	var all []report.Excuse
 	for _, list := range c.allowed {
 		for _, e := range list.Entries {
-			if !applies(e, at) {
+			if !e.Applies(at) {
 				continue
 			}
 			one := report.Excuse{Entry: e.Pos.String(), Op: e.Op, Checks: excused(e), Reason: e.Reason}
@@ -39,20 +39,10 @@ func (c *Run) excuses(results []*report.OpResult) []report.Excuse {
 	return all
 }
 
-// applies reports whether an entry is for this version, device and day.
-func applies(e *allowlist.Entry, at allowlist.Where) bool {
-	for code := range e.Checks.All() {
-		if e.Excuses(code, at) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(e.Crashes, func(cause string) bool { return e.ExcusesCrash(cause, at) })
-}
-
 // casesOf returns the number of cases of an op that an entry excused.
 func casesOf(e *allowlist.Entry, op *report.OpResult) (n int) {
 	for _, w := range op.Waived {
-		if covers(e.Checks, w.Code) {
+		if covers(e, w.Code, w.Symptom) {
 			n += w.Count
 		}
 	}
@@ -62,7 +52,7 @@ func casesOf(e *allowlist.Entry, op *report.OpResult) (n int) {
 		}
 	}
 	for _, f := range op.Findings {
-		if f.Violation.Note != "" && covers(e.Checks, f.Violation.Code) {
+		if f.Violation.Note != "" && covers(e, f.Violation.Code, f.Violation.Symptom) {
 			n += f.Times
 		}
 	}
@@ -71,9 +61,11 @@ func casesOf(e *allowlist.Entry, op *report.OpResult) (n int) {
 
 // covers reports whether an entry excuses the fault of a violation. If OA007 or OA008 names the tensor that a return
 // shares with, OA003 and OA005 are not reported; an entry for those is for the same fault.
-func covers(set asserts.Codes, code asserts.Code) bool {
-	fresh := set.Has(asserts.FreshImpl) || set.Has(asserts.FreshStorage)
-	return set.Has(code) || fresh && (code == asserts.UndeclaredAlias || code == asserts.OutputAlias)
+func covers(e *allowlist.Entry, code asserts.Code, symptom asserts.Symptom) bool {
+	named := func(x asserts.Excuse) bool { return x.Covers(code, symptom) }
+	fresh := e.Checks.Has(asserts.FreshImpl) || e.Checks.Has(asserts.FreshStorage)
+	alias := code == asserts.UndeclaredAlias || code == asserts.OutputAlias
+	return e.Checks.Has(code) || slices.ContainsFunc(e.Symptoms, named) || fresh && alias
 }
 
 // excused lists what an entry excuses.
@@ -82,6 +74,10 @@ func excused(e *allowlist.Entry) string {
 	if e.Checks == asserts.AllCodes {
 		checks = "all"
 	}
-	words := append([]string{checks}, slicesx.Map(e.Crashes, func(cause string) string { return "crash " + cause })...)
+	words := []string{checks}
+	for _, x := range e.Symptoms {
+		words = append(words, x.Symptom.Of(x.Code))
+	}
+	words = append(words, slicesx.Map(e.Crashes, func(cause string) string { return "crash " + cause })...)
 	return strings.TrimSpace(strings.Join(words, " "))
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"os"
@@ -39,8 +40,8 @@ func runExplain(inv *invocation) error {
 	case *policy || inv.flags.NArg() == 0:
 		return usagef("want %s, or -policy", inv.args)
 	}
-	if inv.explainCode(inv.flags.Arg(0)) {
-		return nil
+	if known, err := inv.explainCode(inv.flags.Arg(0)); known {
+		return err
 	}
 	asked := strings.TrimPrefix(inv.flags.Arg(0), "aten::")
 	ops, err := flags.loadAny(inv, asked)
@@ -106,28 +107,50 @@ func printedPath(path string) string {
 	return path
 }
 
-// explainCode describes the check with a code or name, if there is one.
-func (inv *invocation) explainCode(text string) bool {
-	if c, ok := asserts.ParseCode(text); ok {
-		fmt.Fprintf(inv.stdout, "%v %s\n  rule    %s\n  breaks  %s\n", c, c.Name(), c.Rule(), c.BreaksPlain())
-		if inTorch := c.Breaks(); inTorch != c.BreaksPlain() {
-			fmt.Fprintf(inv.stdout, "  pytorch %s\n", inTorch)
+// explainCode describes the check with a code or name, or a symptom of it, and reports whether there is such a check.
+func (inv *invocation) explainCode(text string) (known bool, err error) {
+	if c, symptom, err := asserts.ParseSymptom(text); c != 0 {
+		if err == nil {
+			inv.explainSymptom(c, symptom)
 		}
-		fmt.Fprintf(inv.stdout, "  level   %v\n", c.Level())
-		if fix := c.InPython(); fix != "" {
-			fmt.Fprintf(inv.stdout, "  python  a __torch_dispatch__ that answers the call has to %s\n", fix)
-		}
-		return true
+		return true, err
 	}
 	if c, ok := preserve.ParseCode(text); ok {
-		fmt.Fprintf(inv.stdout, "%v %s\n  rule    %s\n  seen by opassert trace, asserts/preserve\n", c, c.Name(), c.Rule())
-		return true
+		inv.line("%v %s\n  rule    %s\n  seen by opassert trace, asserts/preserve", c, c.Name(), c.Rule())
+		return true, nil
 	}
 	if f := vet.ParseFinding(text); f != nil {
-		fmt.Fprintf(inv.stdout, "%s %s\n  rule    %s\n  seen by opassert vet\n", f.Code, f.Name, f.Rule)
-		return true
+		inv.line("%s %s\n  rule    %s\n  seen by opassert vet", f.Code, f.Name, f.Rule)
+		return true, nil
 	}
-	return false
+	return false, nil
+}
+
+// explainSymptom describes a symptom of a check, or the check if the symptom is "".
+func (inv *invocation) explainSymptom(c asserts.Code, s asserts.Symptom) {
+	inv.line("%s %s", s.Of(c), c.Name())
+	add := func(name, text string) {
+		if text != "" {
+			inv.line("  %-7s %s", name, text)
+		}
+	}
+	row := s.In(c)
+	add("rule", cmp.Or(row.Rule, c.Rule()))
+	add("breaks", cmp.Or(row.Breaks, c.BreaksPlain()))
+	if inTorch := c.Breaks(); s == "" && inTorch != c.BreaksPlain() {
+		add("pytorch", inTorch)
+	}
+	add("fix", row.Fix)
+	add("note", row.Note)
+	add("level", c.Level().String())
+	if fix := c.InPython(); s == "" && fix != "" {
+		add("python", "a __torch_dispatch__ that answers the call has to "+fix)
+	}
+	for _, r := range c.Symptoms() {
+		if s == "" {
+			add("symptom", r.Symptom.Of(c)+": "+r.Rule)
+		}
+	}
 }
 
 // overloads returns the op of that name, or every overload of it.

@@ -86,7 +86,6 @@ func fault(op *asserts.Op, t *libtorch.Touch) asserts.Fault {
 	case libtorch.ReadOnly:
 		f.Code, f.Symptom = asserts.UndeclaredWrite, asserts.Restored
 		f.Saw = fmt.Sprintf("%s byte %d of the storage of %s, and what it held is there again after the call", does, t.First, owner)
-		f.Fix = "write a clone of it: another thread that reads the tensor meanwhile sees what is not its value"
 	default:
 		f.Saw = fmt.Sprintf("%s %s of the storage of %s, which has %d bytes", does, distance(t), owner, t.Nbytes)
 		f.Fix = "keep every access within the tensor's sizes, strides and offset: c10's allocator allocates only the bytes that it is asked for"

@@ -128,10 +128,7 @@ func (l *Libtorch) SaveState() error {
 
 // Changed returns the fault of a call that changes state outside tensors.
 func Changed(saw string) asserts.Fault {
-	return asserts.Fault{
-		Code: asserts.UndeclaredWrite, Symptom: asserts.State, Saw: saw,
-		Fix: "restore the state of the process: by a guard in C++, in Python in a with statement or a finally clause",
-	}
+	return asserts.Fault{Code: asserts.UndeclaredWrite, Symptom: "state", Saw: saw}
 }
 
 // A registration is the Python code that a user registered for an op.

@@ -168,7 +168,12 @@ func TestUnwrittenArguments(t *testing.T) {
 		{"never written", 20, never, func(*watchedOp, *asserts.Subject) {}, true},
 		{"without contents", 0, never, func(*watchedOp, *asserts.Subject) {}, false},
 		{"of a schema that is not read", 20, never, func(op *watchedOp, _ *asserts.Subject) { op.judged = nil }, false},
-		{"waived", 20, never, func(op *watchedOp, _ *asserts.Subject) { op.waived = asserts.CodesOf(asserts.SchemaLint) }, false},
+		{"waived", 20, never, func(op *watchedOp, _ *asserts.Subject) {
+			op.excused = []asserts.Excuse{{Code: asserts.SchemaLint, Symptom: asserts.Unwritten}}
+		}, false},
+		{"waived for another symptom", 20, never, func(op *watchedOp, _ *asserts.Subject) {
+			op.excused = []asserts.Excuse{{Code: asserts.SchemaLint, Symptom: "lost-copy"}}
+		}, true},
 		{"changed", 20, []int64{20, 1, 0b111}, func(*watchedOp, *asserts.Subject) {}, false},
 		{"of few calls", 20, []int64{19, 0, 0b111}, func(*watchedOp, *asserts.Subject) {}, false},
 		{"only read", 20, never, func(_ *watchedOp, s *asserts.Subject) { s.Write = false }, false},

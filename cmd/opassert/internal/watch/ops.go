@@ -25,6 +25,8 @@ type watchedOp struct {
 	waived asserts.Codes // on every device, or on that of the kernels
 	on     func(device string) (engine.Checks, error)
 
+	excused []asserts.Excuse // by the same allowlists, with symptoms
+
 	followed bool           // its results are followed until a backward reaches one
 	unseen   []asserts.Skip // checks that are not judged where its calls are seen
 	unread   string         // why its schema cannot be read
@@ -98,7 +100,12 @@ func (o *ops) add(version, marks string, listed *libtorch.Op) (*watchedOp, error
 	if err != nil {
 		return nil, err
 	}
-	w.waived = asserts.CodesIn(plan.Waived)
+	w.excused = plan.Waived
+	for _, e := range plan.Waived {
+		if e.Symptom == "" {
+			w.waived |= asserts.CodesOf(e.Code)
+		}
+	}
 	judged, faked := plan.Op, plan.Op
 	w.faked = &faked
 	judged.Checks = slices.DeleteFunc(judged.Plan(), func(c asserts.Check) bool {
@@ -147,10 +154,11 @@ func (w *watchedOp) excusesOn(device string, v *asserts.Violation) bool {
 	if err != nil { // it was an error without a device too
 		return false
 	}
-	if i := slices.IndexFunc(plan.Op.Notes, func(e asserts.Excuse) bool { return e.Code == v.Code }); i >= 0 {
+	covers := func(e asserts.Excuse) bool { return e.Covers(v.Code, v.Symptom) }
+	if i := slices.IndexFunc(plan.Op.Notes, covers); i >= 0 {
 		v.Note = plan.Op.Notes[i].Reason
 	}
-	return asserts.CodesIn(plan.Waived).Has(v.Code)
+	return slices.ContainsFunc(plan.Waived, covers)
 }
 
 // hasView reports whether a return is a view of an argument.

@@ -139,7 +139,7 @@ func TestAnswersAboutOps(t *testing.T) {
 // An allowlist waives a check on the device of a violation, or on that of the call, or makes it a note.
 func TestExcusedOnDevice(t *testing.T) {
 	o := fromPlanner(t)
-	waived := []asserts.Excuse{{Code: asserts.AutogradKernel, Reason: "known"}}
+	waived := []asserts.Excuse{{Code: asserts.FreshImpl, Symptom: "other"}, {Code: asserts.AutogradKernel, Reason: "known"}}
 	all := o.plan
 	o.plan = func(version, device string, op *schema.Op) (engine.Checks, error) {
 		checks, err := all(version, device, op)

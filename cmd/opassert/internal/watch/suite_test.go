@@ -48,7 +48,7 @@ func TestPageOfProgram(t *testing.T) {
 	_, body, _ := strings.Cut(html.UnescapeString(text.String()), "</style>")
 	page, _, _ := strings.Cut(body, "<script>")
 	for _, want := range []string{
-		"opassert on python train.py<", "PyTorch's own ops at the level identity, others at meta.", "<b>6</b> of 7 calls judged", "site    train.py:42 in step", ">judged</button></tr>",
+		"opassert on python train.py<", "PyTorch's own ops at the level identity, others at meta.", "<b>6</b> of 7 calls judged", "site    train.py:42 (step)", ">judged</button></tr>",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)

@@ -61,7 +61,7 @@ class Rules(GradientChecks):
         known = registered.formula(self.name)[0] or registered.rules.get(self.name) or dispatch_rules(self.name)
         self.has = bool(known or below or self.device_rule)  # a formula or rules: else only the kernel is left
 
-    def add(self, saw, fix, argument="", note="", symptom=""):
+    def add(self, saw, fix="", argument="", note="", symptom=""):
         if not any(f["argument"] == argument for f in self.faults):
             file, line = self.place
             self.faults.append({"argument": argument, "saw": saw, "symptom": symptom, "fix": fix, "note": note, "file": file, "line": line})
@@ -154,7 +154,7 @@ class Rules(GradientChecks):
             if shares:
                 self.add(f"the gradient of {self.named[i]} shares storage with {shares}: accumulating into it writes that", "return a clone", self.named[i])
         if self.place[0] and all(g is None for g in gradients):
-            self.add("its backward returns no gradient at all", "return one for each argument that has one", symptom="no-gradient")
+            self.add("its backward returns no gradient at all", symptom="no-gradient")
 
     def check_again(self, first, leaves, results, given):
         """Calls the formula a second time, for gradients with other strides, for one argument, and for one result."""
@@ -209,7 +209,7 @@ class Rules(GradientChecks):
                 if of and any(t.requires_grad for t in results):
                     self.gradients(results, leaves, of, [distinct(t) for t in results])
             except Exception as error:
-                self.add_raised(f"without {self.named[absent]}, which the kernel accepts, its formula raises", error, self.named[absent], "without-tensor")
+                self.add_raised(f"without {self.named[absent]}, which the kernel accepts, its formula raises", error, self.named[absent], symptom="without-tensor")
 
     def check_in_place(self):
         """Checks that the graph of a written argument has the op's formula."""
@@ -264,10 +264,10 @@ class Rules(GradientChecks):
             try:
                 got = torch.vmap(one, in_dims=dim, randomness="different")(*batched)
             except Exception as error:
-                return self.add_raised(f"its rule for vmap, {where}, raises", error, self.named[of[0]], "vmap")
+                return self.add_raised(f"its rule for vmap, {where}, raises", error, self.named[of[0]], symptom="vmap")
             pairs = [(g, w, n) for n in range(2) for g, w in zip(got, want[n])]
             if any(g.shape[:1] != (2,) or differs(g[n], w) for g, w, n in pairs):
-                fault = f"its rule for vmap, {where}, does not return the results of separate calls", "return the kernel's result for each, and the dimension of the batch", self.named[of[0]]
+                fault = f"its rule for vmap, {where}, does not return the results of separate calls", "", self.named[of[0]]
                 if not all(g.shape[:1] == (2,) and not differs(g[n].to(w.dtype), w) for g, w, n in pairs):
                     return self.add(*fault, symptom="vmap")
                 promoted = promoted or fault
@@ -302,8 +302,7 @@ class Rules(GradientChecks):
                 cast = [t.dtype for t in held(self.call()[1]) if t is not None]
             if torch.bfloat16 in cast and torch.bfloat16 not in [t.dtype for t in held(self.call()[1]) if t is not None]:
                 saw = "under torch.autocast it returns torch.bfloat16, and has no rule: compiled programs call it outside of autocast"
-                fix = "register a rule by torch.library.register_autocast(), or call the ops of the kernel under torch.autocast(..., enabled=False)"
-                self.add(saw, fix, symptom="autocast")
+                self.add(saw, symptom="autocast")
 
     def check_dispatch(self, kind, rule):
         """Calls a rule for a class of modes, or of tensors, made from the plain ones."""
@@ -319,7 +318,7 @@ class Rules(GradientChecks):
             with entered:
                 results = held(self.call(lambda i, t: made[i])[1])
         except Exception as error:
-            return self.add(f"{what} raises {text_of(error)}", "accept the arguments of the kernel", symptom="dispatch")
+            return self.add(f"{what} raises {text_of(error)}", symptom="dispatch")
         inside = [v for r in results for v in ([r] if type(r) is torch.Tensor else getattr(r, "__dict__", {}).values()) if isinstance(v, torch.Tensor)]
         self.check_kept(what, kept, inside)
 
@@ -328,14 +327,12 @@ class Rules(GradientChecks):
         try:
             results = self.differentiated(self.graded)[1]
         except Exception as error:
-            saw = f"where an argument requires grad it raises {text_of(error)}"
-            return self.add(saw, "call ops of PyTorch, or register the kernel for a backend and a formula", symptom="composite")
+            return self.add(f"where an argument requires grad it raises {text_of(error)}", symptom="composite")
         given = [distinct(t) for t in results]
         for i in self.graded if any(map(torch.is_floating_point, results)) and not any(t.requires_grad for t in results) else ():
             if precise([self.leaves[i], *given]) and self.slope(i, given):
                 saw = f"its results depend on {self.named[i]}, which requires grad, and none of them requires it: the op decomposes, and autograd does not see its calls"
-                fix = "register the kernel for a backend, as for the CPU, and a formula by torch.library.register_autograd()"
-                return self.add(saw, fix, self.named[i], symptom="composite-lost")
+                return self.add(saw, argument=self.named[i], symptom="composite-lost")
 
     def check_grad(self, formula, place):
         """Checks calls of which autograd takes note."""

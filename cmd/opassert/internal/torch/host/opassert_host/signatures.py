@@ -53,7 +53,7 @@ def check_function(code, what, op, schema, function, before=()):
     if before:
         return
     for argument, fault in defaults_beyond(places_of(takes, schema.arguments), schema.arguments) if code == "OA012" else ():
-        wrong(code, op, site(function), fault, f"write {spelt(schema.arguments)}, or the default into the schema", "default", argument)
+        wrong(code, op, site(function), fault, f"write {spelt(schema.arguments)}, or the default into the schema", symptom="default", argument=argument)
     for values in returned(function):
         if len(schema.returns) == 1 and str(schema.returns[0].type) == "Tensor" or len(schema.returns) > 1 and len(values) != len(schema.returns):
             wrong(code, op, site(function), f"the {what} returns {len(values)} values, and the schema {len(schema.returns)}", "return as many as the schema")
@@ -113,7 +113,7 @@ def check_op(name):
     if formula and formula._backward_fn:
         check_autograd(name, schema, formula._backward_fn, formula._setup_context_fn)
     if place[0] and not planned(name, op):
-        wrong("OA011", name, place, "it has a kernel and no fake", f'register one, or torch.compile and torch.export end at it: torch.library.register_fake("{name}")', "no-fake")
+        wrong("OA011", name, place, "it has a kernel and no fake", f'register one, or torch.compile and torch.export end at it: torch.library.register_fake("{name}")', symptom="no-fake")
     objects = any("__torch__" in str(a.type) for a in schema.arguments)
     lost = not schema.returns and not objects and name not in registered.decomposing
     if lost and not any(map(is_written, schema.arguments)):
