@@ -89,6 +89,12 @@ func (a Argument) writes() bool {
 	return a.Alias != nil && (a.Alias.Write || a.Alias.Outer != nil && a.Alias.Outer.Write)
 }
 
+// with returns the argument with another annotation.
+func (a Argument) with(alias *Alias) Argument {
+	a.Alias = alias
+	return a
+}
+
 // selfIndex returns the position of the positional argument named self, or -1.
 func (f Function) selfIndex() int {
 	return slices.IndexFunc(f.Args, func(a Argument) bool { return a.Name == "self" && !a.KwargOnly })

@@ -77,8 +77,7 @@ func (l *linter) annotate(a Argument) Argument {
 	if a.Alias != nil {
 		set = a.Alias.Before[0]
 	}
-	a.Alias = &Alias{Before: []string{set}, Write: true}
-	return a
+	return a.with(&Alias{Before: []string{set}, Write: true})
 }
 
 // inplaceName: foo_ writes an argument.
@@ -149,9 +148,7 @@ func (l *linter) functionalName() {
 	}
 	for _, a := range l.f.Args {
 		if a.writes() {
-			plain := a
-			plain.Alias = nil
-			l.add(a.Pos, change(a, plain), "%s is functional by its name, but writes %s", l.f.Name, a.Name)
+			l.add(a.Pos, change(a, a.with(nil)), "%s is functional by its name, but writes %s", l.f.Name, a.Name)
 		}
 	}
 }
@@ -208,9 +205,9 @@ func (l *linter) sharedSets() {
 			}
 			for _, set := range a.Alias.Before {
 				if set != "*" && slices.Contains(b.Alias.Before, set) {
-					fixed := a
-					fixed.Alias = &Alias{Before: []string{l.f.freeLetters()[0]}, Write: a.Alias.Write, After: a.Alias.After, Depth: a.Alias.Depth}
-					l.add(a.Pos, change(a, fixed), "%s and %s share the alias set %s, and one of them is written", b.Name, a.Name, set)
+					fresh := *a.Alias
+					fresh.Before, fresh.Outer = []string{l.f.freeLetters()[0]}, nil
+					l.add(a.Pos, change(a, a.with(&fresh)), "%s and %s share the alias set %s, and one of them is written", b.Name, a.Name, set)
 				}
 			}
 		}
@@ -227,9 +224,7 @@ func (l *linter) idleSets() {
 			return r.Alias != nil && slices.ContainsFunc(a.Alias.Before, func(set string) bool { return slices.Contains(r.Alias.Before, set) })
 		}
 		if !slices.ContainsFunc(l.f.Returns, shares) {
-			plain := a
-			plain.Alias = nil
-			l.add(a.Pos, change(a, plain)+", or mark the return that shares it", "no return shares the alias set of %s, (%s)", a.Name, a.Alias)
+			l.add(a.Pos, change(a, a.with(nil))+", or mark the return that shares it", "no return shares the alias set of %s, (%s)", a.Name, a.Alias)
 		}
 	}
 }

@@ -63,8 +63,7 @@ func (v *verifier) arguments() {
 
 // written returns the argument as printed with a written alias set.
 func (a Argument) written(set string) string {
-	a.Alias = &Alias{Before: []string{set}, Write: true}
-	return a.String()
+	return a.with(&Alias{Before: []string{set}, Write: true}).String()
 }
 
 func (v *verifier) defaults() {

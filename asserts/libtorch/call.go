@@ -113,15 +113,15 @@ func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
 	s.starts = append(s.starts[:0], make([]int, len(op.Args))...)
 	out.argLens = out.argLens[:0]
 	for _, subject := range op.subjects {
-		s.starts[subject.index] = len(s.request) - first
+		s.starts[subject] = len(s.request) - first
 		n := 0
-		if subject.index < len(args) {
+		if subject < len(args) {
 			var err error
-			if n, err = s.tensors(&args[subject.index]); err != nil {
-				return op.argumentError(subject.index, err)
+			if n, err = s.tensors(&args[subject]); err != nil {
+				return op.argumentError(subject, err)
 			}
 		}
-		if n == 0 && !subject.list {
+		if n == 0 && !op.Args[subject].holds.list() {
 			s.put(0)
 			n = 1
 		}
@@ -177,7 +177,7 @@ func (out *Outcome) insert(r *reader, op *Op) {
 		r.observation(&part)
 	}
 	for i, subject := range op.subjects {
-		if end += out.argLens[i]; subject.index == argument {
+		if end += out.argLens[i]; subject == argument {
 			out.argLens[i]++
 			out.observations = slices.Insert(out.observations, half+end, added)
 			out.observations = slices.Insert(out.observations, end, asserts.Observation{})

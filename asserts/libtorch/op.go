@@ -1,6 +1,7 @@
 package libtorch
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,13 +31,7 @@ type Op struct {
 
 	address        int64
 	vararg, varret bool
-	subjects       []subject // the arguments that hold tensors
-}
-
-// A subject is an argument that holds tensors.
-type subject struct {
-	index int
-	list  bool
+	subjects       []int // the indices of arguments that hold tensors
 }
 
 // An Argument is one parameter.
@@ -75,9 +70,7 @@ func (l *listing) keep(old map[string]*operatorRecord) {
 
 // parseListing splits the list that schemas.cpp writes into operators.
 func parseListing(text string) map[string]*operatorRecord {
-	records := make([]operatorRecord, 1+strings.Count(text, "\x1eop\x1f"))
-	found := make(map[string]*operatorRecord, len(records))
-	n := 0
+	found := make(map[string]*operatorRecord)
 	for part := range strings.SplitSeq(text, "\x1eop\x1f") {
 		part = strings.TrimSuffix(strings.TrimPrefix(part, "op\x1f"), "\x1e")
 		_, rest, _ := strings.Cut(part, "\x1f")
@@ -86,9 +79,7 @@ func parseListing(text string) map[string]*operatorRecord {
 		if !whole {
 			continue
 		}
-		records[n].text = part
-		found[join(name, overload)] = &records[n]
-		n++
+		found[join(name, overload)] = &operatorRecord{text: part}
 	}
 	return found
 }
@@ -117,7 +108,7 @@ func (r *operatorRecord) parse() *Op {
 				holds:     holding(f[5]),
 			}
 			if a.holds.subject() {
-				op.subjects = append(op.subjects, subject{len(op.Args), a.holds.list()})
+				op.subjects = append(op.subjects, len(op.Args))
 			}
 			op.Args = append(op.Args, a)
 		case "ret":
@@ -156,18 +147,15 @@ func newOp(f []string) *Op {
 	return op
 }
 
+var registration = regexp.MustCompile(`^registered at (.*):([0-9]+)$`)
+
 // registered parses the position in "registered at oplib.cpp:12".
 func registered(debug string) (file string, line int) {
-	place, ok := strings.CutPrefix(debug, "registered at ")
-	colon := strings.LastIndexByte(place, ':')
-	if !ok || colon < 0 {
-		return "", 0
+	if m := registration.FindStringSubmatch(debug); m != nil {
+		file = m[1]
+		line, _ = strconv.Atoi(m[2])
 	}
-	line, err := strconv.Atoi(place[colon+1:])
-	if err != nil {
-		return "", 0
-	}
-	return place[:colon], line
+	return file, line
 }
 
 // spell returns the schema as in native_functions.yaml.

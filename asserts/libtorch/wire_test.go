@@ -39,8 +39,11 @@ func TestWireListing(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if subjects := []subject{{0, false}, {1, true}, {3, false}}; !slices.Equal(op.subjects, subjects) || op.address != 64 {
+	if subjects := []int{0, 1, 3}; !slices.Equal(op.subjects, subjects) || op.address != 64 {
 		t.Errorf("subjects %v, want %v", op.subjects, subjects)
+	}
+	if op.Args[0].holds.list() || !op.Args[1].holds.list() || op.Args[3].holds.list() {
+		t.Errorf("lists among arguments %+v", op.Args)
 	}
 	if a := op.Args[3]; !a.KwargOnly || !a.Write || op.Args[2].Write || op.Args[2].KwargOnly || op.Args[2].Default != "1" {
 		t.Errorf("arguments %+v", op.Args)

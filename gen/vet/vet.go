@@ -49,15 +49,10 @@ var marks = &analysis.Analyzer{
 	Doc:        "read the marks of kernels, for the analyzer opassert",
 	Run:        runMarks,
 	ResultType: reflect.TypeFor[*packageKernels](),
-	FactTypes:  []analysis.Fact{new(kernelFact), new(marked)},
+	FactTypes:  []analysis.Fact{new(marked)},
 }
 
-// A kernelFact holds the facts about a marked function: the ops of its marks.
-type kernelFact struct{ Ops []string }
-
-func (*kernelFact) AFact() {}
-
-// marked holds the facts about a package with marks: all their ops.
+// marked holds the facts about a marked function, the ops of its marks, and about a package: those of all.
 type marked struct{ Ops []string }
 
 func (*marked) AFact() {}
@@ -86,9 +81,9 @@ type packageKernels struct {
 func runMarks(pass *analysis.Pass) (any, error) {
 	k := &packageKernels{
 		ops: func(fn *types.Func) []string {
-			var k kernelFact
-			pass.ImportObjectFact(fn.Origin(), &k)
-			return k.Ops
+			var m marked
+			pass.ImportObjectFact(fn.Origin(), &m)
+			return m.Ops
 		},
 		all: func(pkg *types.Package) []string {
 			var m marked
@@ -104,7 +99,7 @@ func runMarks(pass *analysis.Pass) (any, error) {
 	}
 	var all marked
 	for fn, ops := range kernels {
-		pass.ExportObjectFact(fn, &kernelFact{ops})
+		pass.ExportObjectFact(fn, &marked{ops})
 		all.Ops = append(all.Ops, ops...)
 	}
 	if slices.Sort(all.Ops); len(all.Ops) > 0 { //mutate:equivalent true: a package without a fact has no ops
