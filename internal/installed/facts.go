@@ -34,10 +34,9 @@ func (t *Torch) packageVersion(include string) string {
 		}
 	}
 	if t.Package == t.Root {
-		if text, err := os.ReadFile(filepath.Join(t.Root, "version.py")); err == nil {
-			if m := pythonVersion.FindSubmatch(text); m != nil {
-				return string(m[1])
-			}
+		text, _ := os.ReadFile(filepath.Join(t.Root, "version.py"))
+		if m := pythonVersion.FindSubmatch(text); m != nil {
+			return string(m[1])
 		}
 	}
 	records, _ := filepath.Glob(filepath.Join(escape.Replace(t.Root), "conda-meta", "*torch-*.json"))
@@ -55,10 +54,7 @@ func (t *Torch) packageVersion(include string) string {
 }
 
 func debianVersion(status string) string {
-	text, err := os.ReadFile(status)
-	if err != nil {
-		return ""
-	}
+	text, _ := os.ReadFile(status)
 	_, text, found := bytes.Cut(text, []byte("\nPackage: libtorch-dev\n"))
 	text, _, _ = bytes.Cut(text, []byte("\n\n"))
 	if !found || !bytes.Contains(text, []byte("Status: install ok installed")) {
@@ -70,10 +66,7 @@ func debianVersion(status string) string {
 }
 
 func headerVersion(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
+	text, _ := os.ReadFile(path)
 	parts := slicesx.Map(headerNumber.FindAllStringSubmatch(string(text), 3), func(m []string) string { return m[1] })
 	if len(parts) < 3 {
 		return ""

@@ -129,7 +129,7 @@ func (t *Torch) pythons() []string {
 	return slices.DeleteFunc(all, func(python string) bool { return python == "" || !exists(python) })
 }
 
-// modules returns the folders of packages of this PyTorch.
+// modules returns the folders of packages of this PyTorch, some of which may be missing.
 func (t *Torch) modules() []string {
 	var dirs []string
 	if t.Package != "" {
@@ -138,11 +138,5 @@ func (t *Torch) modules() []string {
 	for _, python := range t.pythons() {
 		dirs = append(dirs, answers(python, modules, "modules in ")...)
 	}
-	var all []string
-	for _, dir := range dirs {
-		if !slices.Contains(all, dir) && exists(dir) {
-			all = append(all, dir)
-		}
-	}
-	return all
+	return dirs
 }

@@ -239,10 +239,8 @@ var headers = []string{"ATen/ATen.h", "ATen/core/dispatch/Dispatcher.h", "c10/co
 // findHeaders records the headers of a folder, if they are complete, and returns their folder.
 func (t *Torch) findHeaders(place string) string {
 	dir := filepath.Join(place, "include")
-	for _, h := range headers {
-		if !exists(filepath.Join(dir, h)) {
-			return ""
-		}
+	if slices.ContainsFunc(headers, func(h string) bool { return !exists(filepath.Join(dir, h)) }) {
+		return ""
 	}
 	t.Include = []string{dir, filepath.Join(dir, "torch/csrc/api/include")}
 	t.Standard = standard(filepath.Join(dir, "ATen/ATen.h"))

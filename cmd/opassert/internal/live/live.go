@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,6 +44,9 @@ type ObjectReport struct {
 //go:embed shim
 var shim embed.FS
 
+//go:embed shim/stubs.c
+var stubs string
+
 // A Watch follows the objects of a program that runs with its preloaded object.
 type Watch struct {
 	Object *preload.SharedObject
@@ -56,18 +60,13 @@ type Watch struct {
 }
 
 // Stubs are the functions that load the hooks into a process.
-func Stubs() (preload.ObjectSpec, error) {
-	stubs, err := shim.ReadFile("shim/stubs.c")
-	return preload.ObjectSpec{Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}, err
+func Stubs() preload.ObjectSpec {
+	return preload.ObjectSpec{Name: "preserve", Source: stubs, Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}
 }
 
 // Start starts watching. Then the program is run, and [Watch.End] is called.
 func Start(config Config) (*Watch, error) {
-	kind, err := Stubs()
-	if err != nil {
-		return nil, err
-	}
-	w := &Watch{config: config, ended: make(chan struct{})}
+	kind, w := Stubs(), &Watch{config: config, ended: make(chan struct{})}
 	kind.Memory = w.follow
 	kind.Fit = func(library string) (string, error) {
 		torch, err := preload.Torch(library)
@@ -76,6 +75,7 @@ func Start(config Config) (*Watch, error) {
 		}
 		return PyobjHooks().Path(torch)
 	}
+	var err error
 	if w.Object, err = preload.New(kind); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (w *Watch) End() *ObjectReport {
 	w.reading.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.report.Unwatched = append(w.report.Unwatched, w.Object.Unwatched()...)
+	w.report.Unwatched = w.Object.Unwatched()
 	if w.report.Processes == 0 && len(w.report.Unwatched) == 0 {
 		w.report.Unwatched = append(w.report.Unwatched, "no object was watched: no process of the program loaded PyTorch's Python library")
 	}
@@ -235,13 +235,8 @@ func (f *ObjectFinding) Report() string {
 
 // Summary returns the report's counts in one line.
 func (r *ObjectReport) Summary() string {
-	roots := 0
-	for _, f := range r.Findings {
-		if f.Root == nil {
-			roots++
-		}
-	}
-	return fmt.Sprintf("%d violations (%d findings) in %d events of %d processes", len(r.Findings), roots, r.Events, r.Processes)
+	roots := slices.DeleteFunc(slices.Clone(r.Findings), func(f *ObjectFinding) bool { return f.Root != nil })
+	return fmt.Sprintf("%d violations (%d findings) in %d events of %d processes", len(r.Findings), len(roots), r.Events, r.Processes)
 }
 
 // ExitStatus returns 2 if something was not watched, else 1 with findings.

@@ -34,11 +34,7 @@ func main() {
 
 // objects copies the preloaded libraries.
 func objects(out string) error {
-	stubs, err := live.Stubs()
-	if err != nil {
-		return err
-	}
-	for _, compile := range []func() (string, error){watch.Loader().Compile, stubs.Compile} {
+	for _, compile := range []func() (string, error){watch.Loader().Compile, live.Stubs().Compile} {
 		file, err := compile()
 		if err != nil {
 			return err

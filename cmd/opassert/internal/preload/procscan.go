@@ -242,12 +242,9 @@ func (o *SharedObject) found(memory []byte) presence {
 func (o *SharedObject) fits(memory []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, file := range o.fitted {
-		if file != "" && bytes.Contains(memory, []byte("/"+filepath.Base(file))) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(o.fitted)), func(file string) bool {
+		return file != "" && bytes.Contains(memory, []byte("/"+filepath.Base(file)))
+	})
 }
 
 func (c *procScan) notWatched(m *programProcess, what string) {

@@ -22,7 +22,7 @@ const (
 	NotMarked        Cause = "no mark that there is an object" // so the impl has no reference to it
 )
 
-// A Reason is a line of the log with its evidence for or against a cause.
+// A Reason is a line of the log, with its evidence for or against a cause, or its own text.
 type Reason struct {
 	Line int64  `json:"line"`
 	Says string `json:"says"`

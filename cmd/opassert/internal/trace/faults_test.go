@@ -565,9 +565,9 @@ func TestFaults(t *testing.T) {
 
 // unlessBlank reports whether an unknown line has text: a patch's blank message with
 // other output after it is unknown.
-func unlessBlank(s UnknownLine) bool {
+func unlessBlank(s Reason) bool {
 	return !slices.ContainsFunc(behind, func(b string) bool {
-		says, junk := strings.CutSuffix(s.Text, strings.TrimSpace(b))
+		says, junk := strings.CutSuffix(s.Says, strings.TrimSpace(b))
 		return junk && strings.HasSuffix(strings.TrimSpace(says), ")")
 	})
 }
@@ -606,8 +606,8 @@ func judge(r LogReport, object uint64, lines []int, number func(int) int64, warn
 			saw = append(saw, fmt.Sprintf("%s line %d: %s", v.Code, v.Line, v.Saw()))
 		}
 		return fmt.Sprintf("want lines %d, got %d\n%s", want, got, strings.Join(saw, "\n"))
-	case r.Findings() > 1:
-		return fmt.Sprintf("%d findings", r.Findings())
+	case len(r.roots()) > 1:
+		return fmt.Sprintf("%d findings", len(r.roots()))
 	case slices.ContainsFunc(r.Samples, unlessBlank):
 		return fmt.Sprintf("unknown: %v", r.Samples)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unique"
 
 	"github.com/opassert/opassert/asserts/preserve"
 )
@@ -19,7 +20,6 @@ type follower struct {
 	dead     map[uint64]*death  // by address; those that ended as they should
 	impls    map[uint64]*impl   // by data pointer
 	tensors  map[uint64]*tensor
-	types    map[string]string
 
 	number  int64 // of the line being read
 	whole   bool  // it was not cut off
@@ -123,7 +123,6 @@ func newFollower(world string, protocol preserve.Protocol, ended func(Life)) *fo
 		dead:     map[uint64]*death{},
 		impls:    map[uint64]*impl{},
 		tensors:  map[uint64]*tensor{},
-		types:    map[string]string{},
 		proven:   map[string]bool{},
 	}
 }
@@ -169,13 +168,13 @@ func (f *follower) access(r *logRecord) {
 	if r.ref != 0 {
 		f.impl(r.ref).asker = r.addr
 	}
+	what := Accessed
 	if t.Impl != Address(r.ref) {
 		f.replaced++
 		t.Impl, t.since = Address(r.ref), f.number
-		f.eventAt(&t.Life, Replaced, t.Impl)
-		return
+		what = Replaced
 	}
-	f.eventAt(&t.Life, Accessed, t.Impl)
+	f.eventAt(&t.Life, what, t.Impl)
 }
 
 // event adds an event of this line to a life.
@@ -193,16 +192,8 @@ func (f *follower) eventType(l *Life, typ string) {
 	l.add(Event{Line: f.number, What: FoundType, Type: typ, Count: NoCount})
 }
 
-func (f *follower) typeName(t []byte) string {
-	if s, ok := f.types[string(t)]; ok {
-		return s
-	}
-	s := strings.ToValidUTF8(string(t), "?")
-	if len(f.types) < 1000 {
-		f.types[s] = s
-	}
-	return s
-}
+// typeName returns a type's name, of which memory has one copy.
+func typeName(t []byte) string { return unique.Make(strings.ToValidUTF8(string(t), "?")).Value() }
 
 func (f *follower) impl(data uint64) *impl {
 	i := f.impls[data]
@@ -238,11 +229,11 @@ func (f *follower) followImpl(r *logRecord) {
 	case foreign:
 		w.foreign = true
 	case slotEmpty, slotNull:
+		what := EmptyAndUsed
 		if r.count == NoCount {
-			f.event(&i.Life, SlotEmpty)
-		} else {
-			f.eventCount(&i.Life, EmptyAndUsed, r.count)
+			what = SlotEmpty
 		}
+		f.eventCount(&i.Life, what, r.count)
 		w.emptyAt, w.emptyUses = f.number, r.count
 		if i.broken != nil && i.broken.Consequence == 0 {
 			i.broken.facts.emptyAt = f.number
@@ -253,11 +244,11 @@ func (f *follower) followImpl(r *logRecord) {
 		w.pointsTo, w.pointsAt = r.ref, f.number
 		f.slotPointsAt(i, r.ref)
 	case slotType:
-		f.foundType(i, w.pointsTo, f.typeName(r.typ))
+		f.foundType(i, w.pointsTo, typeName(r.typ))
 	case resurrecting:
-		f.handOut(i, preserve.Resurrect)
+		f.handOut(i, preserve.Resurrect, Resurrected)
 	case incrementing:
-		f.handOut(i, preserve.Hand)
+		f.handOut(i, preserve.Hand, Handed)
 	case handed:
 		f.endWrap(i, r)
 		*w = wrap{gap: f.gaps}
@@ -267,7 +258,7 @@ func (f *follower) followImpl(r *logRecord) {
 func (f *follower) create(i *impl, r *logRecord) {
 	f.reuse(r.ref)
 	o := &object{
-		Life:    Life{Kind: Object, Address: Address(r.ref), Type: f.typeName(r.typ), Impl: i.Address},
+		Life:    Life{Kind: Object, Address: Address(r.ref), Type: typeName(r.typ), Impl: i.Address},
 		madeGap: f.gaps, asker: i.asker,
 	}
 	o.facts = causeLines{madeAt: f.number, maker: i.wrap.interp, makerAt: i.wrap.interpAt}
@@ -527,7 +518,7 @@ func (f *follower) moveBytes(o *object, data uint64) {
 	o.Impl = Address(data)
 }
 
-func (f *follower) handOut(i *impl, s preserve.Step) {
+func (f *follower) handOut(i *impl, s preserve.Step, what What) {
 	f.context++
 	o := f.objects[i.wrap.pointsTo]
 	if i.wrap.pointsTo == 0 {
@@ -535,10 +526,6 @@ func (f *follower) handOut(i *impl, s preserve.Step) {
 	}
 	if o == nil || i.freed != nil && i.freed.Address == o.Address {
 		return
-	}
-	what := Handed
-	if s == preserve.Resurrect {
-		what = Resurrected
 	}
 	f.eventAt(&o.Life, what, i.Address)
 	f.step(o, s)
@@ -566,7 +553,7 @@ func (f *follower) endWrap(i *impl, r *logRecord) {
 		if w.pointsTo != r.ref {
 			f.usedAfter(i)
 		}
-		f.foundType(i, r.ref, f.typeName(r.typ))
+		f.foundType(i, r.ref, typeName(r.typ))
 		return
 	}
 	if d := f.dead[r.ref]; d != nil && d.gap == f.gaps {
@@ -588,7 +575,7 @@ func (f *follower) endWrap(i *impl, r *logRecord) {
 		o.State, o.gap = preserve.Holding, f.gaps
 		f.moveBytes(o, uint64(i.Address))
 	}
-	f.foundType(i, r.ref, f.typeName(r.typ))
+	f.foundType(i, r.ref, typeName(r.typ))
 }
 
 func (f *follower) foundType(i *impl, at uint64, typ string) {

@@ -47,7 +47,7 @@ func (h *HTML) Life(l Life) {
 func (h *HTML) Write(w io.Writer, r LogReport) error { return page().Execute(w, h.draw(r)) }
 
 func (h *HTML) draw(r LogReport) pageData {
-	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}
+	p := pageData{Name: h.name, Report: &r}
 	findings := r.Breaks()
 	// Those with a consequence come first.
 	slices.SortStableFunc(findings, func(a, b finding) int { return rank(a.InvariantViolation) - rank(b.InvariantViolation) })
@@ -95,7 +95,6 @@ func (l *Life) broke(v *InvariantViolation) bool {
 
 type pageData struct {
 	Name       string
-	Summary    string
 	Report     *LogReport
 	Breaks     []breakData
 	MoreBreaks int

@@ -66,7 +66,7 @@ func drawing(p pageData) string {
 			}
 		}
 	}
-	fmt.Fprintln(&b, p.Summary)
+	fmt.Fprintln(&b, p.Report.Summary())
 	for _, d := range p.Breaks {
 		fmt.Fprintf(&b, "%s line %d, %d below\n", d.Code, d.InvariantViolation.Line, len(d.Below))
 		draw(d.Rows, d.Drawn)

@@ -22,12 +22,6 @@ const maxLine = 64 << 10
 // MaxSamples is the number of unknown lines in a [Report].
 const MaxSamples = 10
 
-// A UnknownLine is a line of the log's form with an unknown message.
-type UnknownLine struct {
-	Line int64
-	Text string
-}
-
 // A LogReport is the summary of a whole log.
 type LogReport struct {
 	Violations []InvariantViolation `json:"violations"` // by line; those with a Root follow from others
@@ -36,14 +30,11 @@ type LogReport struct {
 	Replaced   int64                `json:"replaced"`   // how often a tensor's storage was replaced between two accesses
 	Records    int64                `json:"records"`    // lines of the log's form
 	Lines      int64                `json:"lines"`      // of the file
-	Samples    []UnknownLine        `json:"-"`          // the first unknown ones
+	Samples    []Reason             `json:"-"`          // the first unknown ones
 	Lives      [3]int64             `json:"-"`          // by kind
 }
 
-// Findings returns the number of violations that follow from no other.
-func (r *LogReport) Findings() int { return len(r.roots()) }
-
-// roots returns those violations.
+// roots returns the violations that follow from no other.
 func (r *LogReport) roots() []InvariantViolation {
 	return slices.DeleteFunc(slices.Clone(r.Violations), func(v InvariantViolation) bool { return v.Root != 0 })
 }
@@ -262,7 +253,7 @@ func (r *Reader) unknown(number int64, s []byte) {
 	r.report.Unknown++
 	if len(r.report.Samples) < MaxSamples {
 		s = bytes.ToValidUTF8(bytes.TrimSpace(s[:min(len(s), 200)]), []byte("?"))
-		r.report.Samples = append(r.report.Samples, UnknownLine{number, string(s)})
+		r.report.Samples = append(r.report.Samples, Reason{number, string(s)})
 	}
 }
 
@@ -295,7 +286,7 @@ func Read(name, torch string, ended func(Life)) (LogReport, error) {
 	case report.Unknown*2 > report.Records && len(report.Violations) == 0:
 		return bad(report.Samples[0].Line,
 			"%d of the log's %d lines are unknown, from this one on: %q; they are from another patch than those that print the storages' objects",
-			report.Unknown, report.Records, report.Samples[0].Text)
+			report.Unknown, report.Records, report.Samples[0].Says)
 	}
 	return report, nil
 }

@@ -38,7 +38,8 @@ func (f *follower) followObject(r *logRecord) {
 		f.context++
 		f.otherInterpreter(o)
 		if r.ref == r.addr {
-			f.answers(o)
+			o.facts.answersAt = f.number
+			f.confirmSlot(o)
 		} else {
 			f.replaceSlot(o, r.ref)
 		}
@@ -67,7 +68,8 @@ func (f *follower) followObject(r *logRecord) {
 		f.displace(o)
 	case useCount: // only asked for when the slot's check answers with the object
 		f.countUses(o, r.count)
-		f.answers(o)
+		o.facts.answersAt = f.number
+		f.confirmSlot(o)
 	case borrowed:
 		f.event(&o.Life, ImplGoes)
 		o.borrow = true
@@ -81,10 +83,10 @@ func (f *follower) followObject(r *logRecord) {
 			f.confirmSlot(o) // its impl found it in its slot
 		}
 	case objectType:
-		o.Type = f.typeName(r.typ)
+		o.Type = typeName(r.typ)
 	case slotType:
 		if o.Type == "" {
-			o.Type = f.typeName(r.typ)
+			o.Type = typeName(r.typ)
 		}
 	case preserving:
 		f.preserve(o)
@@ -158,12 +160,6 @@ func (f *follower) otherInterpreter(o *object) {
 		return
 	}
 	o.broken = v.because(InterpreterClash, first, says(k.releaserAt, "released by interpreter %v", Address(k.releaser)))
-}
-
-// answers handles that the slot's check answers with the object being released.
-func (f *follower) answers(o *object) {
-	o.facts.answersAt = f.number
-	f.confirmSlot(o)
 }
 
 // confirmSlot handles a line that shows the slot of a living object's impl pointing at it.
