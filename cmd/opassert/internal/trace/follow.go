@@ -145,11 +145,11 @@ func (f *follower) follow(r *logRecord) {
 		if r.message == version {
 			f.protocol = preserve.ProtocolOf(string(r.typ))
 		}
-	case ofImpl:
+	case Impl:
 		f.followImpl(r)
-	case ofObject:
+	case Object:
 		f.followObject(r)
-	case ofTensor:
+	case Tensor:
 		if r.message == storageData {
 			f.access(r)
 		}

@@ -7,16 +7,19 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// A LifeKind is the kind of a Life's subject: an object, an impl or a tensor.
+// A LifeKind is the kind of a Life's subject, and of a line's.
 type LifeKind uint8
 
 const (
-	Object LifeKind = iota // the Python object of a storage
-	Impl                   // a StorageImpl, known by its data pointer
-	Tensor                 // a Python tensor; the log never shows its end
+	noSubject LifeKind = iota
+	Object             // the Python object of a storage
+	Impl               // a StorageImpl, known by its data pointer
+	Tensor             // a Python tensor; the log never shows its end
+
+	numKinds = iota
 )
 
-func (k LifeKind) String() string { return [...]string{"object", "impl", "tensor"}[k] }
+func (k LifeKind) String() string { return [...]string{"", "object", "impl", "tensor"}[k] }
 
 // A Making is the context in which an object was made.
 type Making uint8

@@ -72,18 +72,9 @@ func printed(texts ...string) message {
 	return m
 }
 
-type subject uint8
-
-const (
-	noSubject subject = iota
-	ofImpl
-	ofObject
-	ofTensor
-)
-
 // A logRecord is one parsed line of the log. Its slices alias the line.
 type logRecord struct {
-	subject subject
+	subject LifeKind
 	addr    uint64
 	interp  uint64 // of the subject
 	message message
@@ -154,11 +145,11 @@ func parseSubject(s []byte, r *logRecord) bool {
 	case len(s) == 0:
 		return true
 	case eat(&rest, "tensor PyObject: "):
-		r.subject = ofTensor
+		r.subject = Tensor
 	case eat(&rest, "PyObject: "):
-		r.subject = ofObject
+		r.subject = Object
 	default:
-		r.subject = ofImpl
+		r.subject = Impl
 	}
 	if !eatAddress(&rest, &r.addr) || eat(&rest, ", interpreter: ") && !eatAddress(&rest, &r.interp) || len(rest) > 0 {
 		*r = logRecord{count: NoCount}
@@ -227,7 +218,7 @@ func (r *logRecord) messageOf(s []byte) message {
 			return f.message
 		}
 	}
-	if r.subject == ofObject && strings.HasPrefix("deallocating storage PyObject", string(s)) { // cut off
+	if r.subject == Object && strings.HasPrefix("deallocating storage PyObject", string(s)) { // cut off
 		return deallocating
 	}
 	if eat(&s, "in ") {

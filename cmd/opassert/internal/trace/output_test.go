@@ -65,7 +65,7 @@ func TestSummary(t *testing.T) {
 	for want, r := range map[string]LogReport{
 		"0 violations in 0 records of 0 lines: 0 objects, 0 impls, 0 tensors, 0 unknown": {},
 		"1 violation (0 findings), 1 warning in 1 record of 2 lines: 1 object, 0 impls, 0 tensors, storage replaced once, 3 unknown": {
-			Violations: []InvariantViolation{{Root: 5}}, Warnings: make([]InvariantViolation, 1), Records: 1, Lines: 2, Lives: [3]int64{Object: 1}, Replaced: 1, Unknown: 3,
+			Violations: []InvariantViolation{{Root: 5}}, Warnings: make([]InvariantViolation, 1), Records: 1, Lines: 2, Lives: [numKinds]int64{Object: 1}, Replaced: 1, Unknown: 3,
 		},
 	} {
 		if got := r.Summary(); got != want {

@@ -31,7 +31,7 @@ type LogReport struct {
 	Records    int64                `json:"records"`    // lines of the log's form
 	Lines      int64                `json:"lines"`      // of the file
 	Samples    []Reason             `json:"-"`          // the first unknown ones
-	Lives      [3]int64             `json:"-"`          // by kind
+	Lives      [numKinds]int64      `json:"-"`          // by kind
 }
 
 // roots returns the violations that follow from no other.
