@@ -265,3 +265,27 @@ func TestUsualOfLarge(t *testing.T) {
 		t.Error("taken for usual")
 	}
 }
+
+// Where uses are not counted, what is skipped is what they decide: a view's StorageImpl may have other users.
+func TestUncountedReturns(t *testing.T) {
+	uncounted := uses(asserts.NotCounted, asserts.NotCounted)
+	for schema, want := range map[string][]asserts.Code{
+		"f(Tensor self) -> Tensor":       {asserts.FreshImpl, asserts.FreshStorage},
+		"f(Tensor(a) self) -> Tensor(a)": {asserts.FreshImpl},
+	} {
+		result := see(5, 6, uncounted)
+		if len(want) == 1 {
+			result = see(5, 2, uncounted)
+		}
+		self := list{see(1, 2)}
+		seen := &asserts.Seen{Level: asserts.Identity, Before: self, After: self, Results: list{result}}
+		usual, skips := asserts.UsualSkips(opOf(schema), seen, asserts.Aware())
+		var got []asserts.Code
+		for _, s := range skips {
+			got = append(got, s.Code)
+		}
+		if !usual || !slices.Equal(got, want) {
+			t.Errorf("%s: usual %v, skips %v", schema, usual, skips)
+		}
+	}
+}

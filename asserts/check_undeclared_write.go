@@ -129,7 +129,7 @@ func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 	for _, w := range written {
 		for _, at := range [][2]*Snapshot{{w.before.Content, b}, {w.after.Content, a}} {
 			c, first := at[0], int64(0) // where the bytes of w begin
-			if c != nil && c.Memory != 0 && at[1].Memory != 0 {
+			if c != nil && at[1].Memory != 0 {
 				first = int64(c.Memory - at[1].Memory)
 			}
 			if c == nil || !c.Runs(func(from, to int64) {
@@ -152,7 +152,7 @@ func inCapacity(b, a *Snapshot) bool {
 	same := func(n int64) bool {
 		return n <= int64(min(len(b.Bytes), len(a.Bytes))) && bytes.Equal(b.Bytes[:n], a.Bytes[:n])
 	}
-	return known && b.Nbytes == a.Nbytes && same(end) && !same(b.Nbytes)
+	return known && same(end) && !same(b.Nbytes)
 }
 
 func fixUndeclaredWrite(op *Op, v *Violation) string {

@@ -66,6 +66,17 @@ func TestWriteInCapacity(t *testing.T) {
 	}
 }
 
+// A change of metadata alone is no write behind the elements.
+func TestFixOfMovedSlice(t *testing.T) {
+	moved := see(1, 2, holding("ab"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{1} }))
+	self := see(1, 2, holding("ab"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{2} }))
+	seen := &asserts.Seen{Level: asserts.Content, Plain: true, Before: list{self}, After: list{moved}}
+	found := asserts.Judge(opOf("f(Tensor self) -> ()"), seen, asserts.Aware()).Violations
+	if len(found) != 1 || !strings.HasPrefix(found[0].Fix, "change the metadata of a view of self") {
+		t.Errorf("%v", found)
+	}
+}
+
 // A return of Go within the memory of its base is a view, although its array ends elsewhere; of a libtorch it is on another
 // StorageImpl.
 func TestViewOfAnotherArray(t *testing.T) {

@@ -85,7 +85,7 @@ func (j *judge) within(out *output) bool {
 
 // reaches reports whether the array of a slice, observed without its contents, begins before the end of another one.
 func (o *Observation) reaches(other *Observation) bool {
-	return o.Version > 0 && o.Content == nil && o.Traits&NoVersion != 0 && o.Storage-ID(o.Version) < other.Storage
+	return o.Version > 0 && o.Traits&NoVersion != 0 && o.Storage-ID(o.Version) < other.Storage
 }
 
 // like returns the bases, or for a return that is a further storage of a view the storages of the

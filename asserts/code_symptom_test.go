@@ -109,8 +109,16 @@ func TestSentenceHasItsSubject(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := (&Violation{Code: MetaAlias, Symptom: NoFake, Subject: x, Saw: "it has no fake"}).Sentence(); got != "it has no fake" {
-		t.Errorf("of an op without a fake: %q", got)
+	for want, v := range map[string]Violation{
+		"it has no fake":     {Code: MetaAlias, Symptom: NoFake, Subject: x, Saw: "it has no fake"},
+		"it is old":          {Code: FreshImpl, Subject: Place{Return: true, Name: "result", Element: -1}, Saw: "it is old"},
+		"result1: it is old": {Code: FreshImpl, Subject: Place{Return: true, Name: "result1", Element: -1}, Saw: "it is old"},
+		"x was restored":     {Code: UndeclaredWrite, Symptom: Restored, Subject: x, Saw: "x was restored"},
+		"the kernel writes argument x, and the schema does not declare it": {Code: UndeclaredWrite, Subject: x, Saw: "1 byte"},
+	} {
+		if got := v.Sentence(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ func (p *parser) checkTypeName(off int, name string) {
 		return
 	}
 	near := yamlfile.Suggest(name, baseTypes)
-	if near == "" && p.warn != nil {
+	if near == "" {
 		p.warn(p.at(off), "unknown type %q: assumed to hold no tensor", name)
 		return
 	}

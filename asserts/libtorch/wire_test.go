@@ -51,6 +51,10 @@ func TestWireListing(t *testing.T) {
 	if !slices.Equal(op.OutOfSight(), []string{"Any", "__torch__.C"}) {
 		t.Errorf("out of sight: %v", op.OutOfSight())
 	}
+	dicts := Op{Returns: []Return{{Type: "Dict(str, int)"}, {Type: "Dict(str, Any)"}, {Type: "Dict(str, Tensor)"}}}
+	if got := dicts.OutOfSight(); !slices.Equal(got, []string{"Dict(str, Any)", "Dict(str, Tensor)"}) {
+		t.Errorf("dicts out of sight: %v", got)
+	}
 	for _, tt := range []struct {
 		flags   string
 		records []string

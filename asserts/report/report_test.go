@@ -209,3 +209,46 @@ func TestSummary(t *testing.T) {
 		}
 	}
 }
+
+// The report of one op that never ran has the command that says why.
+func TestNeverRanAgain(t *testing.T) {
+	never := func(op string) *OpResult { return &OpResult{Op: op, Cases: 1, Error: "it refuses"} }
+	ran := &OpResult{Op: "t::r", Ran: 1}
+	for _, tt := range []struct {
+		command string
+		ops     []*OpResult
+		want    bool
+	}{
+		{"opassert check", []*OpResult{ran, never("t::f")}, true},
+		{"", []*OpResult{ran, never("t::f")}, false},
+		{"opassert check", []*OpResult{never("t::f"), never("t::g")}, false},
+	} {
+		var text strings.Builder
+		must.Do(t, (&Report{Command: tt.command, Ops: tt.ops}).WriteText(&text, Brief))
+		again := strings.Contains(text.String(), "never ran   t::f: it refuses; opassert check -op t::f -explain\n")
+		if again != tt.want || strings.Contains(text.String(), "-explain") != tt.want {
+			t.Errorf("%q, %d ops:\n%s", tt.command, len(tt.ops), text.String())
+		}
+	}
+}
+
+// A crash has its device, unless that is the CPU, and its program.
+func TestShownCrash(t *testing.T) {
+	r, op := new(Report), &OpResult{Op: "t::f"}
+	for device, want := range map[engine.Device]string{"": "SIGSEGV", engine.CPU: "SIGSEGV", "openreg": "SIGSEGV, on openreg"} {
+		if got := r.showCrash(op, Crash{Cause: "SIGSEGV", Device: device}).Says; got != want {
+			t.Errorf("%q on %q, want %q", got, device, want)
+		}
+	}
+	c := Crash{Cause: "SIGSEGV", Program: &ReproProgram{File: "f.py", Reproduced: true}}
+	if got := r.CrashText(op, c); !strings.Contains(got, "program f.py: reproduced without opassert") {
+		t.Errorf("no program in\n%s", got)
+	}
+}
+
+// Errors that differ in digits alone are one; other characters, those before the digits too, count.
+func TestWithoutNumbers(t *testing.T) {
+	if got := WithoutNumbers("f(1, -23): no"); got != "f(, -): no" {
+		t.Errorf("%q", got)
+	}
+}

@@ -203,7 +203,8 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 		case c.Known:
 			result.Status = asserts.Known
 		case !c.Counts():
-			result.Status, result.Reason, result.Report = asserts.Skipped, c.Cause+", "+c.excuse(), ""
+			result.Status, result.Reason = asserts.Skipped, c.Cause+", "+c.excuse()
+			result.Report, result.Text = "", ""
 		}
 		all = append(all, result)
 	}

@@ -143,9 +143,8 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 // that is OA007, too.
 func (p *Planner) loose(op *schema.Op, exceptions []*allowlist.Entry) (all []PlannedCheck) {
 	for code := range asserts.AllCodes.All() {
-		waived, noted := p.excuse(exceptions, code, false), p.excuse(exceptions, code, true)
-		called := code.About() != 0 && !(code == asserts.UndeclaredAlias && op.IsComposite())
-		if !called && (waived != nil || noted != nil) {
+		if code.About() == 0 || code == asserts.UndeclaredAlias && op.IsComposite() {
+			waived, noted := p.excuse(exceptions, code, false), p.excuse(exceptions, code, true)
 			all = append(all, PlannedCheck{Check: asserts.Check{Code: code}, Waived: waived, Noted: noted})
 		}
 	}

@@ -59,10 +59,10 @@ def test_check_op(made):
         for case in (torch.ones(3), 7.25), {"x": "t[2, 3]", "factor": "7.25"}:
             report = opassert.check_op(op, cases=[case], flags=["-n=1"])
             assert [(f.code, f.op, f.status) for f in report.errors] == [("OA009", "apiops::rare", "violated")]
-    with pytest.raises(opassert.OpassertError, match="^OA009 undeclared-write  apiops::rare") as raised:
+    with pytest.raises(opassert.OpassertError, match="^OA009 apiops::rare: the kernel writes") as raised:
         report.raise_for_errors()
     assert raised.value.findings == report.errors
-    assert "OA009 undeclared-write  apiops::rare" in report._repr_html_()
+    assert "OA009 apiops::rare: the kernel writes" in report._repr_html_()
     for op in made.healthy, torch.ops.apiops.defined:
         report = opassert.check_op(op, flags=["-n=3"])
         report.raise_for_errors()
@@ -106,7 +106,7 @@ def test_parametrize(project, flags):
     want = {"healthy": "passed", "rare": "failure", "refuses": "failure"}
     want = {"test_op[paraops::%s]" % op: outcome for op, outcome in want.items()}
     assert outcome.tests == {**want, "test_op_again": "passed"}, outcome.stdout
-    assert "OA009 undeclared-write  paraops::rare" in outcome.texts["test_op[paraops::rare]"]
+    assert "OA009 paraops::rare: the kernel writes" in outcome.texts["test_op[paraops::rare]"]
     assert "for no arguments" in outcome.texts["test_op[paraops::refuses]"]
 
 

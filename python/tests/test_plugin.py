@@ -277,7 +277,7 @@ def hold_guilty(run, flags, variables):
     arranged = sorted if "-n2" in flags else list
     assert len(alone.tests) > 1 and arranged(watched.tests) == arranged(alone.tests), watched.stdout + watched.stderr
     for name, outcome in alone.tests.items():
-        codes = set(re.findall(r"^  error (OA\d+)", watched.texts[name], re.M))
+        codes = set(re.findall(r"^(?:E   )?  error (OA\d+)", watched.texts[name], re.M))
         repeats = {shlex.split(line)[-1] for line in re.findall(r"  again  (.*)", watched.texts[name])}
         if "_bad" in name:
             assert codes == {"OA007", "OA009"} and {"failure", "error"} & set(watched.tests[name].split("+")), (name, watched.tests[name], watched.texts[name])

@@ -144,8 +144,7 @@ constexpr const char* kThreads = "the number of threads";
 
 // kOthers are values that no kernel is likely to set.
 const std::map<Text, Text> kOthers = {
-    {"grad mode", "false"}, {"the mode of forward gradients", "false"}, {"the default dtype", "Double"}, {kThreads, "3"},
-    {"the cache of autocast", "false"}, {"the flushing of denormal numbers", "true"}};
+    {"grad mode", "false"}, {"the mode of forward gradients", "false"}, {"the default dtype", "Double"}, {kThreads, "3"}, {"the cache of autocast", "false"}, {"the flushing of denormal numbers", "true"}};
 
 // The dispatch keys come last: inference mode sets some.
 const Setting kSettings[] = {

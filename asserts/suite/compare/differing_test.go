@@ -17,6 +17,8 @@ func TestDiffering(t *testing.T) {
 	}
 	long := column("abcdef")
 	long.Sizes = []int64{3}
+	transposed := column("abcd")
+	transposed.Strides = []int64{1}
 	beyond, beyondToo := column("abcd"), column("xyzw")
 	beyond.Offset, beyondToo.Offset = 3, 3
 	unread := column("xyzw")
@@ -34,6 +36,7 @@ func TestDiffering(t *testing.T) {
 		{"other sizes", column("abcd"), long, 6, 6},
 		{"sizes that were others", long, column("abcd"), 6, 6},
 		{"other sizes, not read", column("abcd"), longUnread, 6, 6},
+		{"other strides", column("abcd"), transposed, 4, 4},
 		{"other storages", column("abcd"), column("xyz"), 0, 0},
 		{"nothing to compare", column("abcd"), nil, 0, 0},
 		{"nothing to compare with", nil, column("abcd"), 0, 0},

@@ -186,6 +186,23 @@ func TestPairSuites(t *testing.T) {
 	}
 }
 
+// Of the functions of other packages, those of one that the kernels' package imports are meant.
+func TestMarksOfImports(t *testing.T) {
+	const device = "//opassert:make\nfunc Make(maker.Spec) (*other.Device, error) { return nil, nil }\n"
+	kernels := checked(t, "example.com/p0", "var Kernels []asserts.Kernel\nfunc F(*other.Device) {}\n")
+	near := checked(t, "example.com/p1", device)
+	far := checked(t, "example.com/p2", strings.Replace(device, "Make", "Again", 1))
+	all := []*packages.Package{kernels, far, near}
+	if _, err := pairSuites(all); err == nil || !strings.Contains(err.Error(), "Make is a second function with //opassert:make for the kernels of example.com/p0") {
+		t.Errorf("of two packages: %v", err)
+	}
+	kernels.Types.SetImports([]*types.Package{near.Types})
+	suites, err := pairSuites(all)
+	if err != nil || len(suites) != 1 || suites[0].Maker.Name() != "Make" {
+		t.Errorf("of an import: %v, %v", suites, err)
+	}
+}
+
 // Comments that look like marks, but are at the wrong place or misspelled.
 func TestUnreadMarks(t *testing.T) {
 	const elsewhere, spelling = "it is not in a function's doc comment", "it is not written like one"
@@ -229,6 +246,7 @@ func TestMissingMaker(t *testing.T) {
 	for _, tt := range []struct{ name, decls, tensor, home string }{
 		{"a method", tensorType + "func Clone(*Tensor) *Tensor { return nil }", "*kernels.Tensor", "example.com/kernels"},
 		{"an observer", observer + "func Clone(*Plain) *Plain { return nil }", "*kernels.Plain", "example.com/kernels"},
+		{"an observer of others", "type Other struct{}\n" + strings.Replace(observer, "(*Plain", "(*Other", 1) + "func Clone(*Plain) *Plain { return nil }", "*kernels.Other", "example.com/kernels"},
 		{"neither", "type Plain struct{}\nfunc Clone(*Plain) *Plain { return nil }", "", ""},
 	} {
 		p := checked(t, "example.com/kernels", tt.decls)

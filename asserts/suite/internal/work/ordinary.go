@@ -38,7 +38,7 @@ func (t *Target) unusual(c *sample.Case) string {
 		return "where sizes differ"
 	}
 	for i := range all {
-		if first[i] != nil && all[i] == nil && c.Omits(i) {
+		if first[i] != nil && c.Omits(i) {
 			return "without " + c.Names[i]
 		}
 	}

@@ -153,6 +153,15 @@ func TestSimplifications(t *testing.T) {
 	}
 }
 
+// Nothing simpler is tried after it is enough.
+func TestSmallestEnds(t *testing.T) {
+	c, tried := newBench(t, "t::f(Tensor a) -> Tensor", copies).call(t, "float32[3, 1, 4]"), 0
+	small := Smallest(c, func(simpler *sample.Case) (*sample.Case, bool) { tried++; return simpler, true })
+	if small != c || tried != 1 {
+		t.Errorf("%v after %d tries", small, tried)
+	}
+}
+
 // A rule that an argument violates only because it is the same tensor as another one is reported
 // for that one.
 func TestBorrowed(t *testing.T) {
@@ -706,7 +715,7 @@ func TestUsualCases(t *testing.T) {
 		later += usual[i].Later
 	}
 	last := usual[len(usual)-1]
-	if last.Later == 0 || last.Later != later || len(usual)+last.Later != b.t.plan.Cases() || len(usual) > b.t.plan.Cases()/2 {
+	if len(usual) != b.t.plan.Usual() || last.Later == 0 || last.Later != later || len(usual)+last.Later != b.t.plan.Cases() || len(usual) > b.t.plan.Cases()/2 {
 		t.Errorf("%d cases of %d are usual, and %d are left", len(usual), b.t.plan.Cases(), last.Later)
 	}
 }

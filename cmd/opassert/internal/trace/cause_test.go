@@ -90,3 +90,41 @@ func TestRooted(t *testing.T) {
 		t.Errorf("inferred: %+v", got)
 	}
 }
+
+// Each cause has the lines for it, and those against the causes that are near.
+func TestReasons(t *testing.T) {
+	full := causeLines{
+		makerAt: 1, maker: 9, tagAt: 2, tag: 9, releaserAt: 3, releaser: 9, madeAt: 4, made: MadePlain, slotAt: 5, notMarkedAt: 6,
+		hermeticAt: 7, answersAt: 8, noneAt: 10, differsAt: 11, usesAt: 12, emptyAt: 13, stillAt: 14,
+	}
+	unseen := full
+	unseen.hermeticAt = 0
+	for _, tt := range []struct {
+		lines             causeLines
+		cause             Cause
+		evidence, against []int64
+	}{
+		{full, InterpreterClash, []int64{1, 2, 3, 10, 11, 12}, nil},
+		{full, HermeticState, []int64{4, 5, 7, 10, 11, 12}, []int64{14, 3}},
+		{unseen, HermeticState, []int64{4, 5, 10, 11, 12, 14}, []int64{3}},
+		{full, EmptySlot, []int64{10, 11, 12, 13}, []int64{10, 3}},
+		{full, CauseUnknown, []int64{4, 5, 8, 10, 11, 12}, []int64{8, 3}},
+		{full, NotMarked, []int64{4, 5, 6, 10, 11, 12}, nil},
+	} {
+		lines := func(all []Reason) (at []int64) {
+			for _, r := range all {
+				if r.Line != 0 {
+					at = append(at, r.Line)
+				}
+			}
+			return at
+		}
+		evidence, against := tt.lines.reasons(tt.cause)
+		if got := lines(evidence); !slices.Equal(got, tt.evidence) {
+			t.Errorf("%s: evidence in the lines %v, want %v", tt.cause, got, tt.evidence)
+		}
+		if got := lines(against); !slices.Equal(got, tt.against) {
+			t.Errorf("%s: against it are the lines %v, want %v", tt.cause, got, tt.against)
+		}
+	}
+}
