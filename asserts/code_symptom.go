@@ -14,7 +14,7 @@ import (
 // A Symptom distinguishes violations of one check: each has a program and a remedy of its own. All are in symptoms.txt.
 type Symptom string
 
-// The symptoms that more than a report distinguishes.
+// The symptoms that code refers to.
 const (
 	EarlierValues  Symptom = "earlier-values"
 	FirstCall      Symptom = "first-call"
@@ -34,7 +34,7 @@ const (
 	Vmap           Symptom = "vmap"
 )
 
-// A SymptomRow is what reports have of a symptom of a check.
+// A SymptomRow has the sentences of a symptom of a check.
 type SymptomRow struct {
 	Code              Code
 	Symptom           Symptom // "": what has no symptom of its own
@@ -70,7 +70,7 @@ func (c Code) Symptoms() []SymptomRow {
 	return slices.DeleteFunc(slices.Clone(symptoms()), func(r SymptomRow) bool { return r.Code != c || r.Symptom == "" })
 }
 
-// In returns the row of a symptom of a check, an empty one if the table has none.
+// In returns the symptom's row of a check, or an empty row if the table has none.
 func (s Symptom) In(c Code) SymptomRow {
 	for _, r := range symptoms() {
 		if r.Code == c && r.Symptom == s {

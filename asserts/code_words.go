@@ -2,7 +2,7 @@ package asserts
 
 import "strings"
 
-// goWords has words of reports, each with those for a Go library; of those that fit at one place, the first counts.
+// goWords replaces PyTorch's words in reports by those of a Go library. Where several match, the first one is used.
 // "storage" alone is left, as it may be a name in a schema.
 var goWords = strings.NewReplacer(
 	"an argument's TensorImpl is the same object", "an argument is the same tensor",

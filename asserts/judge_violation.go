@@ -202,7 +202,7 @@ func (v *Violation) WriteReport(w io.Writer) error {
 	return err
 }
 
-// inGo words a violation by a Go library.
+// inGo replaces PyTorch's words in the texts of a violation by a Go library.
 func (v *Violation) inGo() {
 	for _, text := range []*string{&v.Saw, &v.Fix, &v.Breaks, &v.Note} {
 		*text = v.words(*text)

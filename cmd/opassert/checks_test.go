@@ -86,7 +86,7 @@ func TestChecksPage(t *testing.T) {
 	}
 }
 
-// The table of symptoms has each that a check, a probe or the host of Python gives a finding, and no other.
+// The table lists every symptom that a check, a probe or the Python host reports, and no other.
 func TestSymptomsAreThoseOfFindings(t *testing.T) {
 	constant := regexp.MustCompile(`(?m)^\t(\w+) +Symptom = "(.*)"$`)
 	compares := regexp.MustCompile(`==|!=|case |^\s*//|^\t\w+ +Symptom = "`)
