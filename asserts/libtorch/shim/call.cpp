@@ -15,6 +15,7 @@
 #endif
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include "aborts.h"
 #include "memory.h"
@@ -420,6 +421,14 @@ std::vector<at::TensorImpl*> hidden_writes(const Operator& op, const torch::jit:
   return on_device ? written : std::vector<at::TensorImpl*>();
 }
 
+// A Fork ends, when a kernel returns in a process that it forked: as a worker that process would call it again.
+struct Fork {
+  const pid_t caller = getpid();
+  ~Fork() {
+    if (getpid() != caller) _exit(0);
+  }
+};
+
 // run calls the operator at the depth at which autograd calls it: a view, or one that writes, below autograd, so that
 // ADInplaceOrView still tracks views and bumps versions; any other below that, since it would track views that the
 // kernel makes and keep their bases alive. A composite runs from the top, and so does one with kernels only for
@@ -429,6 +438,7 @@ std::vector<at::TensorImpl*> hidden_writes(const Operator& op, const torch::jit:
 //
 // Through autograd it calls like a program.
 void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
+  const Fork ends_here;
   if (autograd) bare_fallback();
   if (op.top || autograd) return op.handle.callBoxed(&stack);
   const auto hidden = hidden_writes(op, stack);
@@ -684,8 +694,4 @@ void oa_cross(int64_t function, int64_t first, int64_t second, const int64_t* wo
     case OA_FN_drop: delete reinterpret_cast<IValue*>(first); return;
   }
   reply(answer, cap, [&](Reply& out) { all[function]({first, second, words, n, data, size}, out); });
-}
-
-void oa_call(const int64_t* words, int64_t n, int64_t* answer, int64_t cap) {
-  oa_cross(OA_FN_call, 0, 0, words, n, nullptr, 0, answer, cap);
 }

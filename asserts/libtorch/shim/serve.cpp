@@ -67,13 +67,11 @@ void oa_serve(int socket, int stack, void (*after)(int set), void (*collect)()) 
   oa_watch_crashes(stack, "", nullptr);
   oa_crashes.said = oa_said;
   opassert::read_aborts();
-  const pid_t server = getpid();
   opassert::count_python();
   opassert::collect = collect;
   Session s{socket};
   while (s.next()) {
     s.call();
-    if (getpid() != server) _exit(0);  // a kernel has forked, and returned in the child too
     const bool set = s.ask.function == OA_FN_seed || s.ask.function == OA_FN_threads;
     if (set || s.ask.function == OA_FN_call) after(set);
     if (!s.answer()) return;

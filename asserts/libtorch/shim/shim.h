@@ -17,9 +17,6 @@ extern "C" {
 // numbers, the words of a request, data, and memory for a reply.
 void oa_cross(int64_t function, int64_t first, int64_t second, const int64_t* words, int64_t n, char* data, int64_t size, int64_t* reply, int64_t cap);
 
-// oa_call is oa_cross of OA_FN_call.
-void oa_call(const int64_t* words, int64_t n, int64_t* reply, int64_t cap);
-
 // oa_said returns what a kernel that ends its process wrote to stderr, if aborts are read.
 const char* oa_said(void);
 

@@ -33,11 +33,12 @@ class Capture(TorchDispatchMode):
 
 
 def captured(request):
-    """Returns the op that a request of oa_call calls, its arguments by position, and those by name."""
+    """Returns the op that a request of OA_FN_call calls, its arguments by position, and those by name."""
     words, reply = (ctypes.c_int64 * len(request))(*request), (ctypes.c_int64 * 1024)()
-    call = ctypes.PyDLL(shim()._name).oa_call  # which raises the exceptions raised inside
+    cross = ctypes.PyDLL(shim()._name).oa_cross  # which raises the exceptions raised inside
+    cross.argtypes = [ctypes.c_int64] * 3 + [ctypes.c_void_p, ctypes.c_int64] * 3
     with Capture() as capture, contextlib.suppress(Captured):
-        call(words, ctypes.c_int64(len(request)), reply, ctypes.c_int64(len(reply)))
+        cross(4, 0, 0, words, len(request), None, 0, reply, len(reply))  # 4 is OA_FN_call
     return capture.call
 
 
