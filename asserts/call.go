@@ -37,8 +37,7 @@ type Call struct {
 	counter uint8 // the one of plan.calls that counts it
 }
 
-// Begin starts the record of a call of the op. It panics when Record is too small for the op, which
-// is a mistake in the wrapper.
+// Begin starts the record of a call of the op. It panics when Record is too small for the op: a mistake in the wrapper.
 //
 // It is inlined: a wrapper's stores to its own Call need no write barrier.
 func (c *Call) Begin(op *Op) {
@@ -52,8 +51,7 @@ func (c *Call) BeginContext(ctx context.Context, op *Op) {
 	c.level = c.settings.level
 }
 
-// BeginSeen starts a call that an engine observes by itself, and returns the level to observe at.
-// JudgeSeen replaces Before and After.
+// BeginSeen starts a call that an engine observed, and returns its level. JudgeSeen replaces Before and After.
 func (c *Call) BeginSeen(op *Op) Level {
 	c.plan, c.settings = current.Load().begin(op, math.MaxInt)
 	c.level = c.settings.level
@@ -118,8 +116,7 @@ func (c *Call) Before(args func()) {
 	}
 }
 
-// Next returns what the method Observe of t, the next tensor of the record, is called with: in the
-// wrapper, where the compiler knows the method.
+// Next returns what the wrapper, where the compiler knows the method, calls Observe of t, the next tensor, with.
 func (c *Call) Next(t Tensor) (*Observation, Level) {
 	o, level := &c.Record[c.n], c.level
 	if level >= keeping {
@@ -145,8 +142,7 @@ func (c *Call) List(n int) {
 	c.n++
 }
 
-// room makes room for a list of n. It copies the record: with append the compiler would move every
-// wrapper's array to the heap.
+// room makes room for a list of n. It copies the record: with append each wrapper's array would move to the heap.
 func (c *Call) room(n int) {
 	obs := make([]Observation, 2*(c.n+n)+c.plan.singles)
 	if c.settings.holding != nil {
@@ -156,8 +152,7 @@ func (c *Call) room(n int) {
 	c.Record = obs
 }
 
-// After calls args again, and results, which observes the tensors among the returns. Both may be nil.
-// It reports the violations of the call.
+// After calls args again, and results, which observes returned tensors; both may be nil. It reports the violations.
 func (c *Call) After(args, results func()) {
 	if c.level != Off {
 		c.observeAfter(args, results)
@@ -224,8 +219,7 @@ func (c *Call) endHeld(h *holding) {
 	holdings.Put(h)
 }
 
-// recorded returns the call as plain data. It panics when the record does not
-// fit the op, which is a mistake in the wrapper.
+// recorded returns the call as plain data. It panics when the record does not fit the op: a mistake in the wrapper.
 func (c *Call) recorded() *Seen {
 	seen, err := c.seen()
 	if err != nil {

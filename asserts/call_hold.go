@@ -10,7 +10,6 @@ import "sync"
 // holds are the storages held now, by their IDs. With a map, this would be a fifth of the time of a call.
 var holds [256]bucket
 
-// A bucket has the storages with some of the IDs.
 type bucket struct {
 	sync.Mutex
 	first *held
@@ -186,8 +185,7 @@ func (h *holding) take(id ID) *held {
 	return s
 }
 
-// again returns a storage that the call already holds, if it is next in order: the observations
-// after a call repeat the order of those before it.
+// again returns a storage that the call holds, if it is next: observations after a call repeat the earlier order.
 func (h *holding) again(id ID) *held {
 	if len(h.storages) == 0 { //mutate:equivalent true: only saves time
 		return nil

@@ -14,7 +14,6 @@ import (
 // which Call.usual distinguishes lists of several lengths, and tensors of several storages.
 func headOf(n int) Observation { return Observation{Storage: ID(n), Traits: listHead} }
 
-// list returns the length of the list that begins here; ok is false for a tensor.
 func (o *Observation) list() (n int, ok bool) {
 	if o.Traits&listHead == 0 {
 		return 0, false
@@ -39,7 +38,6 @@ func unpack(record []Observation) (obs []Observation, lens []int) {
 	return obs, lens
 }
 
-// seen returns the call's record as plain data.
 func (c *Call) seen() (*Seen, error) {
 	s := &Seen{Level: c.settings.level, Alone: c.settings.alone, Plain: true}
 	if c.n < 2*c.before {
@@ -67,8 +65,7 @@ func (c *Call) seen() (*Seen, error) {
 // records holds records for usualSeen to use again.
 var records = sync.Pool{New: func() any { return new([]Observation) }}
 
-// usualSeen is usual for a call that an engine observed: it copies the observations into a record,
-// see Note [Two forms of a call].
+// usualSeen is usual for a call of an engine: it copies the observations into a record, see Note [Two forms of a call].
 func (c *Call) usualSeen(seen *Seen) bool {
 	if !c.settings.usual || //mutate:equivalent true: only saves time
 		seen.Autograd || len(seen.Earlier)+len(seen.Late) > 0 || seen.Alone != c.settings.alone || seen.Level != c.settings.level {

@@ -166,8 +166,7 @@ func alone() bool {
 	return callers == 1
 }
 
-// ofProgram reports whether a goroutine in a function is one of the program: it has not just ended, and
-// is not one of package testing.
+// ofProgram reports whether a goroutine in a function has not just ended, and is not one of package testing.
 func ofProgram(function string) bool {
 	return function != "" && !strings.HasPrefix(function, "testing.") && !strings.HasPrefix(function, "os/signal.")
 }

@@ -58,7 +58,6 @@ var (
 // OPASSERT is read at the first use.
 func init() { current.Store(&settings{aside: true}) }
 
-// configure reads OPASSERT, once.
 func configure() {
 	configured.Do(func() {
 		s, err := parseSettings(os.Getenv("OPASSERT"))
@@ -80,7 +79,6 @@ func levelUnset(test bool) Level {
 
 func inTest() bool { return flag.Lookup("test.v") != nil }
 
-// parseSettings reads OPASSERT.
 func parseSettings(text string) (*settings, error) {
 	s := &settings{level: levelUnset(inTest()), reporter: Panic, policy: Aware(), sample: 1}
 	if strings.TrimSpace(text) == "" {
@@ -240,7 +238,6 @@ func WithMode(ctx context.Context, m Mode) context.Context {
 	return withChange(ctx, func(s *settings) { s.modes = append(slices.Clip(s.modes), &m) })
 }
 
-// over returns base with the scope's changes.
 func (sc *scope) over(base *settings) *settings {
 	if m := sc.merged.Load(); m != nil && m.base == base { //mutate:equivalent false: only saves time
 		return m.settings

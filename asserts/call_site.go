@@ -50,8 +50,7 @@ func siteOf(frame runtime.Frame) Site {
 	return Site{File: inModule(frame, program()), Line: frame.Line, Func: frame.Function}
 }
 
-// inModule returns the frame's file relative to the program's own module, or for a package of
-// another module after its import path.
+// inModule returns the frame's file relative to the program's module, or after the import path of another's package.
 func inModule(frame runtime.Frame, program *debug.BuildInfo) string {
 	folder, name := packagePath(frame.Function, program.Path), path.Base(filepath.ToSlash(frame.File))
 	if strings.HasSuffix(name, "_test.go") {
@@ -64,8 +63,7 @@ func inModule(frame runtime.Frame, program *debug.BuildInfo) string {
 }
 
 // packagePath returns the import path in a function's name as the linker writes it:
-// "gopkg.in/yaml%2ev3.(*Node).Decode". A command's is "main", which is the path of the package that
-// the program was built from.
+// "gopkg.in/yaml%2ev3.(*Node).Decode". A command's is "main", which becomes that of the program's package.
 func packagePath(function, program string) string {
 	slash := strings.LastIndexByte(function, '/') + 1
 	dot := strings.IndexByte(function[slash:], '.')
@@ -109,7 +107,6 @@ func goroutines() (self, creator uint64) {
 	return number(bytes.TrimPrefix(trace, []byte("goroutine "))), number(started)
 }
 
-// number parses the digits at the beginning of text.
 func number(text []byte) uint64 {
 	rest := bytes.TrimLeft(text, "0123456789")
 	n, _ := strconv.ParseUint(string(text[:len(text)-len(rest)]), 10, 64)

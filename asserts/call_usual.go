@@ -1,7 +1,6 @@
 package asserts
 
-// pairs is the number of pairs of tensors that usual compares. Beyond it the judge, which finds
-// storages in a map, is faster.
+// pairs is how many pairs of tensors usual compares. Beyond it the judge, with its map of storages, is faster.
 const pairs = 1024
 
 // usual reports whether the judge can be left out: it would find no violation, and skip nothing

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// usualSkips are the skips of otherwise usual calls, in libraries that count no references or
-// versions. A plan counts its own.
+// usualSkips are skips of otherwise usual calls, where no references or versions are counted. A plan counts its own.
 var usualSkips = [...]Skip{
 	{Code: FreshImpl, Reason: notCounted},
 	{Code: FreshStorage, Reason: notCounted},
@@ -162,8 +161,7 @@ func sameForm(x, y *Snapshot) bool {
 		len(x.Parts)+len(y.Parts) == 0
 }
 
-// covers reports whether the elements cover the whole storage, in row-major order, and all bytes of
-// the storage are copied.
+// covers reports whether the elements cover the whole storage, in row-major order, and all its bytes are copied.
 func (c *Snapshot) covers() bool {
 	if c.Offset != 0 || !c.strided() || len(c.Strides) != len(c.Sizes) || int64(len(c.Bytes)) != c.Nbytes || c.Nbytes > SnapshotLimit {
 		return false

@@ -7,8 +7,7 @@ import (
 	"github.com/opassert/opassert/internal/usual"
 )
 
-// A checkRow is everything about one check. All lists of checks derive from these rows, so a new check
-// is one new file with a row.
+// A checkRow is everything about one check. All lists of checks derive from the rows: a new check is a file with one.
 type checkRow struct {
 	code    Code
 	name    string
@@ -53,8 +52,7 @@ type checkRow struct {
 // reliable are the skips of a check that can be relied on for every tensor with an impl.
 var reliable = []Row{}
 
-// An About is a set of kinds of subject that a check is about, and for a check about a pair also of
-// those that it is compared with.
+// An About is a set of the kinds of subject that a check is about, for one about a pair also of those compared with it.
 type About uint8
 
 const (
@@ -90,7 +88,6 @@ func (r *checkRow) judgedOn(seen *Seen) bool {
 	return when && r.level <= seen.Level
 }
 
-// none is the row of a code without a check.
 var none checkRow
 
 func (c Code) check() *checkRow {

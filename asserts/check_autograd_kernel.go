@@ -28,8 +28,7 @@ var _ = add(checkRow{
 // autogradKernels leaves returns that are an unwritten argument to OA007 and to their declaration. A kernel for
 // autograd may return a tensor that requires no grad, intentionally or by mistake: nothing distinguishes the two.
 //
-// Source: torch/testing/_internal/optests/autograd_registration.py, which checks kernels that call
-// into autograd.
+// Source: torch/testing/_internal/optests/autograd_registration.py, which checks kernels that call into autograd.
 func (j *judge) autogradKernels() {
 	graded := slices.ContainsFunc(j.inputs, (*input).graded)
 	for _, out := range j.outputs {
@@ -70,5 +69,4 @@ func (j *judge) autogradKernels() {
 	}
 }
 
-// graded reports whether a tensor required grad before the call.
 func (in *input) graded() bool { return in.before.Content != nil && in.before.Content.RequiresGrad }

@@ -35,8 +35,7 @@ var _ = add(checkRow{
 	parts: true,
 })
 
-// freshImpls reports returns whose TensorImpl is referenced elsewhere, unless OA007 or OA008 has
-// named the other holder.
+// freshImpls reports returns with a TensorImpl referenced elsewhere, unless OA007 or OA008 has named the other holder.
 func (j *judge) freshImpls() {
 	for _, out := range j.outputs {
 		if !out.codes.Has(FreshImpl) || !out.Defined() || j.inferenceView(out) || j.passesOver(FreshImpl, &out.Observation) {
@@ -60,8 +59,7 @@ func (j *judge) freshImpls() {
 	}
 }
 
-// countHolders counts a check on the holders of a return as judged, or as skipped if neither a use
-// count nor a tensor of the call shows them.
+// countHolders counts a check on a return's holders as judged, or as skipped if no use count and no tensor shows them.
 func (j *judge) countHolders(code Code, uses int32, shown bool) {
 	if uses == NotCounted && !shown {
 		j.skipped[Skip{Code: code, Reason: notCounted}]++

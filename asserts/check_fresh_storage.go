@@ -27,8 +27,7 @@ var _ = add(checkRow{
 	parts:   true,
 })
 
-// freshStorages reports returns whose StorageImpl is referenced elsewhere, unless OA007 or OA008
-// has named the other holder.
+// freshStorages reports returns with a StorageImpl held elsewhere, unless OA007 or OA008 has named the other holder.
 func (j *judge) freshStorages() {
 	var fresh []*output
 	for _, out := range j.outputs {
@@ -60,7 +59,6 @@ func (j *judge) freshStorages() {
 	j.changedLate(fresh)
 }
 
-// changedLate reports the returns that were written after the call.
 func (j *judge) changedLate(fresh []*output) {
 	for _, out := range fresh {
 		if text := changedLater(&out.Observation, &out.late); text != "" && !slices.ContainsFunc(j.verdict.Violations, func(v *Violation) bool { return v.Subject == out.place() }) {
@@ -69,8 +67,7 @@ func (j *judge) changedLate(fresh []*output) {
 	}
 }
 
-// changedLater returns how the bytes changed between two observations after a call; "" if they did
-// not, or were not observed again.
+// changedLater returns how the bytes changed between two observations after a call; "" if not, or not observed again.
 func changedLater(then, later *Observation) string {
 	if then.Content == nil || later.Content == nil || then.unobservable()+later.unobservable() != "" {
 		return ""
@@ -123,8 +120,7 @@ func (j *judge) reportReturnedBefore(out *output, saw string) {
 	v.Saw, v.Symptom = saw, ReturnedBefore
 }
 
-// reused returns how a return reuses one of the previous call, "" if it does not. Arguments of that
-// call may be returned again.
+// reused returns how a return reuses one of the previous call, "" if it does not. Its arguments may be returned again.
 func (e *Earlier) reused(o *Observation) string {
 	holds := func(o *Observation) bool { return o.Content != nil && o.Content.Nbytes > 0 }
 	switch {

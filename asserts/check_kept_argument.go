@@ -83,8 +83,7 @@ func (j *judge) keptArguments() {
 	}
 }
 
-// releasedTooOften reports an argument made for the call that has fewer references after it, unless
-// an argument got another StorageImpl.
+// releasedTooOften reports an argument made for the call with fewer references after it, unless a storage was replaced.
 func (j *judge) releasedTooOften(in *input, reported map[ID]bool) {
 	b, a := &in.before, &in.after
 	moved := func(in *input) bool { return in.before.Impl != in.after.Impl || in.before.Storage != in.after.Storage }

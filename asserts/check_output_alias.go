@@ -31,8 +31,7 @@ var _ = add(checkRow{
 	parts:    true,
 })
 
-// plansOutputAlias compares a return with those before it and with all written ones, and the
-// elements of a list with each other.
+// plansOutputAlias compares a return with those before it, with all written ones, and within a list.
 func plansOutputAlias(_ *Op, on, against *Subject) bool {
 	if on.Write || mayShare(on, against) || mayShare(against, on) {
 		return false
@@ -43,8 +42,7 @@ func plansOutputAlias(_ *Op, on, against *Subject) bool {
 	return against.Index < on.Index || against.Write
 }
 
-// outputAliases leaves storage of an argument to OA007. Of several returns that share, all are
-// reported against the first.
+// outputAliases leaves storage of an argument to OA007. Of several returns that share, all stand against the first.
 func (j *judge) outputAliases() {
 	for _, out := range j.outputs {
 		if !out.Defined() || out.codes.Has(OutputAlias) && !j.judged(OutputAlias, &out.Observation) {
@@ -69,7 +67,6 @@ func (j *judge) outputAliases() {
 	}
 }
 
-// outputsBefore returns the returns before out that share with it.
 func (j *judge) outputsBefore(out *output, shares func(a, b *Observation) bool) []*output {
 	var outs []*output
 	for _, peer := range j.outputs {

@@ -33,8 +33,7 @@ var _ = add(checkRow{
 	skips:    reliable,
 })
 
-// owner returns the argument that a written return should be: the first written one with a common
-// alias set, else the first with one, or nil.
+// owner returns the argument that a written return should be: with a common alias set, a written one first; or nil.
 func (op *Op) owner(r *Subject) *Subject {
 	var owner *Subject
 	for i := range op.Args {

@@ -38,8 +38,7 @@ func (op *Op) Sharing() *Op {
 	return &sharing
 }
 
-// undeclaredAliases reports a return once if it shares with several arguments: for the one that it
-// is, else for the first whose storage it has.
+// undeclaredAliases reports a return that shares with several arguments once: for the one it is, else for the first.
 func (j *judge) undeclaredAliases() {
 	for _, out := range j.outputs {
 		if len(out.against[UndeclaredAlias]) == 0 || !out.Defined() || out.wrong || !j.judged(UndeclaredAlias, &out.Observation) {
@@ -57,7 +56,6 @@ func (j *judge) undeclaredAliases() {
 	}
 }
 
-// aliasedInput returns the first input that the return must not share with.
 func (j *judge) aliasedInput(out *output, inputs []*input, shared func(*output, *input) bool) *input {
 	allowed := func(in *input) bool {
 		had := in.before.Impl == out.Impl || in.before.Storage == out.Storage

@@ -37,9 +37,8 @@ const contended = "another goroutine's call held the storage"
 // unread is the reason for skipping a check on bytes that were not read.
 const unread = "contents unavailable (tensor subclass, or no device-to-host copy, as during graph capture)"
 
-// undeclaredWrites takes bytes and versions as the storage's and metadata as the TensorImpl's: of
-// the arguments that share one, the first is reported. In a storage that the op may write, it
-// judges the bytes that no written argument covers.
+// undeclaredWrites takes bytes and versions as the storage's and metadata as the TensorImpl's: of arguments that share
+// one, the first is reported. In a storage that the op may write, it judges bytes that no written argument covers.
 func (j *judge) undeclaredWrites() {
 	storages, impls, raised := make(map[ID]bool), make(map[ID]bool), make(map[ID]bool)
 	for _, in := range j.inputs {
@@ -118,8 +117,7 @@ func (j *judge) writtenOn(storage ID) []*input {
 	return slices.DeleteFunc(slices.Clone(j.byStorage[storage]), func(in *input) bool { return !in.Write })
 }
 
-// writtenBeside describes the bytes of a storage that changed outside of its written arguments, ""
-// for none, and reports whether they are known.
+// writtenBeside describes the bytes of a storage changed outside of its written arguments, and whether they are known.
 func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 	n := min(len(b.Bytes), len(a.Bytes))
 	if int64(n) != min(b.Nbytes, a.Nbytes) {

@@ -36,7 +36,6 @@ var _ = add(checkRow{
 	},
 })
 
-// base returns the first argument that a return is declared a view of, or nil.
 func (op *Op) base(r *Subject) *Subject {
 	for i := range op.Args {
 		if a := &op.Args[i]; shareSet(r, a) {
@@ -88,8 +87,7 @@ func (o *Observation) reaches(other *Observation) bool {
 	return o.Version > 0 && o.Traits&NoVersion != 0 && o.Storage-ID(o.Version) < other.Storage
 }
 
-// like returns the bases, or for a return that is a further storage of a view the storages of the
-// bases with the same name.
+// like returns the bases, or for a further storage of a view the storages of that name of the bases.
 func (out *output) like(bases []*input) []*input {
 	if !out.Subject.Inside {
 		return bases

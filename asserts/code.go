@@ -45,8 +45,7 @@ func (c Code) OnCall() bool { return c.check().judges != nil }
 // check and package optest; [Seen] tells on which calls.
 func (c Code) InRuns() bool { return c.check().when != nil }
 
-// Through reports whether the check is judged, in a run of many ops, on calls that
-// begin at autograd, or on those that begin below it.
+// Through reports whether the check is judged, in a run of many ops, on calls that begin at autograd, or below it.
 func (c Code) Through(autograd bool) bool {
 	if when := c.check().when; when != nil {
 		return when(&Seen{Alone: true, Autograd: autograd})

@@ -23,14 +23,12 @@ type Skip struct {
 	Count   int // tensors
 }
 
-// Judge applies the op's checks to a call: those that are judged on a single call. It depends on
-// its arguments alone and accepts any Seen.
+// Judge applies the op's checks to a call that need one call alone. It depends on its arguments and accepts any Seen.
 //
-// One fault is one violation. Where one fault breaks several rules, the violation is of the rule
-// that names the fault: a storage that came with another TensorImpl is OA001 and not OA002; an
-// output that shares storage with an argument is OA007 and not OA005; a view or an in-place result
-// that is another tensor is OA004 or OA006 and not OA007. A tensor passed twice is reported for the
-// first argument.
+// One fault is one violation. Where one fault breaks several rules, the violation is of the rule that names the fault:
+// a storage that came with another TensorImpl is OA001 and not OA002; an output that shares storage with an argument
+// is OA007 and not OA005; a view or an in-place result that is another tensor is OA004 or OA006 and not OA007. A
+// tensor passed twice is reported for the first argument.
 func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
 	op, seen = unfold(op, seen)
 	j := newJudge(op, seen, policy)
@@ -86,7 +84,6 @@ type judge struct {
 	skipped map[Skip]int // keys have Count 0
 }
 
-// An input is one tensor of an argument.
 type input struct {
 	*subjectPlan
 	arg           int // in Op.Args
@@ -98,7 +95,6 @@ type input struct {
 	newStorage    bool        // reported as OA002
 }
 
-// An output is one tensor of a return.
 type output struct {
 	*subjectPlan
 	Observation
@@ -143,7 +139,6 @@ func (j *judge) takeInputs(seen *Seen) {
 	}
 }
 
-// file indexes the tensors by their IDs.
 func (j *judge) file() {
 	for _, in := range j.inputs {
 		index(j.byImpl, in, in.before.Impl, in.after.Impl)
@@ -155,7 +150,6 @@ func (j *judge) file() {
 	}
 }
 
-// index adds a tensor under its IDs, except 0.
 func index[T any](m map[ID][]*T, t *T, ids ...ID) {
 	for _, id := range ids {
 		m[id] = append(m[id], t)
@@ -176,7 +170,6 @@ func (j *judge) takeOutputs(seen *Seen) {
 	}
 }
 
-// element returns the index of a subject's tensor in its list, or NoElement.
 func (s *subjectPlan) element(i int) int {
 	if s.List {
 		return i
@@ -219,8 +212,7 @@ func (j *judge) seesContents(code Code, in *input) bool {
 	return true
 }
 
-// passesOverContents is passesOver for a check on an argument's contents, which may not have been
-// observed.
+// passesOverContents is passesOver for a check on an argument's contents, which may not have been observed.
 func (j *judge) passesOverContents(code Code, in *input) bool {
 	if j.passesOver(code, &in.before, &in.after) {
 		return true
@@ -243,8 +235,7 @@ func (j *judge) conclude() Verdict {
 	return j.verdict
 }
 
-// Conclude sorts the verdict, removes what the op waives and what repeats another violation, and
-// adds the fixes.
+// Conclude sorts the verdict, removes what the op waives and what repeats another violation, and adds the fixes.
 func (v *Verdict) Conclude(op *Op) {
 	waived := CodesOf(op.Waived...)
 	v.Skips = slices.DeleteFunc(v.Skips, func(s Skip) bool { return waived.Has(s.Code) })
@@ -315,8 +306,7 @@ func (in *input) place() Place { return in.Subject.Place(false, in.element, in.c
 
 func (out *output) place() Place { return out.Subject.Place(true, out.element, out.called) }
 
-// Place returns the place of a tensor of the subject: its index in a list or NoElement, and the name
-// of a part or "".
+// Place returns the place of a tensor of the subject: its index in a list or NoElement, and the name of a part or "".
 func (s *Subject) Place(returned bool, element int, called string) Place {
 	return Place{
 		Return: returned, Index: s.Index, Name: s.Name, Type: s.Type, Element: element,
@@ -324,8 +314,7 @@ func (s *Subject) Place(returned bool, element int, called string) Place {
 	}
 }
 
-// holder returns the other tensor of the call with this TensorImpl, or this StorageImpl: an
-// argument first, then a return.
+// holder returns the other tensor of the call with this TensorImpl or StorageImpl: an argument first, then a return.
 func (j *judge) holder(asks Place, impl, storage ID) (who Place, what string, seen Observation) {
 	if who, seen = j.other(asks, j.byImpl[impl], j.outByImpl[impl]); who.Name != "" {
 		return who, "TensorImpl", seen

@@ -10,8 +10,7 @@ import (
 
 // Evidence that several checks use, and its words in reports.
 
-// A change is a TensorImpl with an object before and after a replacement, so that a tensor passed
-// twice is reported once.
+// A change is a TensorImpl with an object before and after a replacement: a tensor passed twice is reported once.
 type change struct{ impl, from, to ID }
 
 const noStorage = "no storage"
@@ -32,7 +31,6 @@ func (j *judge) blame(v *Violation, what string, ins []*input, outs []*output) {
 	v.Saw += fmt.Sprintf(", the %s of %s", what, v.Against)
 }
 
-// of returns the defined tensors of some arguments.
 func (j *judge) of(args []int) []*input {
 	return slices.DeleteFunc(slices.Clone(j.inputs), func(in *input) bool { return !slices.Contains(args, in.arg) || !in.before.Defined() })
 }
@@ -62,8 +60,7 @@ func (j *judge) reportMismatch(code Code, out *output, should *input) *Violation
 	return v
 }
 
-// An argument that got another TensorImpl or StorageImpl during the call is reported for that, and
-// not for sharing the new or the old storage.
+// An argument that got another TensorImpl or StorageImpl is reported for that, not for sharing the new or old storage.
 func sameImpl(out *output, in *input) bool { return in.before.Impl == out.Impl || !in.newImpl }
 
 func sameStorage(out *output, in *input) bool {
@@ -87,7 +84,6 @@ func (j *judge) reportAlias(code Code, out *output, who Place, other Observation
 	}
 }
 
-// overlaps reports whether two observations have overlapping storage memory under two StorageImpls.
 func overlaps(a, b *Observation) bool {
 	x, y := a.Content, b.Content
 	if a.Storage == b.Storage || x == nil || y == nil || x.Memory == 0 || y.Memory == 0 {
@@ -96,7 +92,6 @@ func overlaps(a, b *Observation) bool {
 	return min(x.Nbytes, y.Nbytes) > 0 && x.Memory < y.Memory+uintptr(y.Nbytes) && y.Memory < x.Memory+uintptr(x.Nbytes)
 }
 
-// counts reports whether two observed tensors have one version counter.
 func counts(a, b *Observation) bool {
 	return a.Content != nil && b.Content != nil && a.Content.Counter != 0 && a.Content.Counter == b.Content.Counter
 }
@@ -214,15 +209,13 @@ func changed(pieces []piece) (changes []string) {
 	return changes
 }
 
-// Changed reports whether a tensor has other bytes or metadata, or is another one, after a call; both
-// observations have a Content.
+// Changed reports whether a tensor has other bytes or metadata, or is another one, after a call; both have a Content.
 func (o *Observation) Changed(after *Observation) bool {
 	return o.Impl != after.Impl || o.Storage != after.Storage ||
 		changedBytes(o.Content, after.Content) != "" || len(changedMetadata(o.Content, after.Content)) > 0
 }
 
-// SameStrides reports whether two tensors of the same sizes have the same strides, except those of
-// dimensions of size 1.
+// SameStrides reports whether two tensors of the same sizes have the same strides, but for dimensions of size 1.
 func (c *Snapshot) SameStrides(other *Snapshot) bool {
 	if slices.Contains(c.Sizes, 0) {
 		return true
@@ -247,8 +240,7 @@ func changedShape(b, a *Snapshot) []string {
 	return append(changes, changed([]piece{{"offset", b.Offset, a.Offset}, {"dtype", b.DType, a.DType}})...)
 }
 
-// annotate shows a place's type in the schema before and after: "Tensor noise ->  Tensor(a!)
-// noise".
+// annotate shows a place's type in the schema before and after: "Tensor noise -> Tensor(a!) noise".
 func annotate(p Place, typ string) string {
 	if p.Return {
 		return fmt.Sprintf("return %s  ->  %s", p.Type, typ)

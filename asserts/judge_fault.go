@@ -18,8 +18,7 @@ type Fault struct {
 	Frames   []string // of the kernel, where it was stopped
 }
 
-// Framed returns f, or if it has no frames one of the others with frames, of the same code and
-// about the same place.
+// Framed returns f, or if it has no frames one of the others with frames, of the same code and about the same place.
 func (f Fault) Framed(others []Fault) Fault {
 	for _, g := range others {
 		if len(f.Frames) == 0 && len(g.Frames) > 0 && f.Code == g.Code && f.Argument == g.Argument && f.Return == g.Return {

@@ -27,8 +27,7 @@ func reasonFor(v *Violation, excuses []Excuse) string {
 	return ""
 }
 
-// debatable are the violations that are notes: whether they break a promise depends on its
-// interpretation. Those of single ops are in allowlists.
+// debatable are the violations that are notes: their promise can be read both ways. Those of one op are in allowlists.
 var debatable = []struct {
 	codes  Codes
 	holds  func(*Violation) bool
@@ -58,13 +57,11 @@ func ungradable(v *Violation) bool {
 	return dtype != "" && !gradable(dtype)
 }
 
-// gradable reports whether a tensor of a dtype can require grad.
 func gradable(dtype string) bool {
 	return slices.ContainsFunc([]string{"float", "bfloat", "complex"}, func(prefix string) bool { return strings.HasPrefix(dtype, prefix) })
 }
 
-// forInference reports whether an op of PyTorch's for inference returns a tensor without history. A
-// partial history is an error.
+// forInference reports whether an op for inference returns a tensor without history. A partial history is an error.
 func forInference(v *Violation) bool {
 	namespace, _, _ := strings.Cut(v.Op, "::")
 	return slices.Contains([]string{"quantized", "mkldnn"}, namespace) && !v.After.Content.RequiresGrad

@@ -1,7 +1,6 @@
 package asserts
 
-// If a tensor could be observed before a call, and its Observe panics after it, the call broke it.
-// No other check judges that tensor.
+// If a tensor could be observed before a call, and not after it, the call broke it. No other check judges that tensor.
 
 // broken is a violation about such a tensor.
 type broken struct {
@@ -43,7 +42,6 @@ func (o *Observation) unobservable() string {
 	return o.Content.Panic
 }
 
-// reportBroken reports the tensors that were set aside.
 func (j *judge) reportBroken() {
 	for _, b := range j.broken {
 		v := j.report(b.code, b.place)

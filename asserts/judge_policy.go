@@ -30,11 +30,9 @@ type Mode struct {
 // Aware is the default policy: each trait and each mode skips only the checks that it invalidates.
 func Aware() *Policy { return preset("aware", 0, nil) }
 
-// PyTorch is the policy of PyTorch's own asserts: an active mode, or a subclass that dispatches,
-// skips all checks that are judged on a call.
+// PyTorch is the policy of PyTorch's own asserts: an active modeor dispatching subclass skips all checks on calls.
 //
-// Source: tools/autograd/gen_variable_type.py, the uses of dispatch_mode_enabled and
-// tensor_has_dispatch.
+// Source: tools/autograd/gen_variable_type.py, the uses of dispatch_mode_enabled and tensor_has_dispatch.
 func PyTorch() *Policy {
 	calls := AllCodes &^ (1 << SchemaLint)
 	return preset("pytorch", calls, []Row{

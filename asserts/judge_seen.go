@@ -7,8 +7,7 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// Seen is the observations of one call: plain data, from a wrapper, from the libtorch engine or
-// from a log.
+// Seen is the observations of one call: plain data, from a wrapper, from the libtorch engine or from a log.
 type Seen struct {
 	Level   Level
 	Before  []Observation // every tensor of every argument in order, before the call
@@ -18,8 +17,7 @@ type Seen struct {
 	// The number of tensors of each of Op.Args and of Op.Results; nil if each has one.
 	ArgLens, ResultLens []int
 
-	// The names in reports of the tensors of each of Op.Args and of Op.Results; tensors without a
-	// name are numbered.
+	// The names in reports of the tensors of each of Op.Args and of Op.Results; tensors without a name are numbered.
 	ArgNames, ResultNames [][]string
 
 	// Numbers are the returned integers, floats and bools as text, also those in lists; "" is an
@@ -28,28 +26,23 @@ type Seen struct {
 
 	Modes []Mode // active during the call
 
-	// Earlier are the arguments and the returns without an alias set of the op's previous call,
-	// with their parts, if still referenced.
+	// Earlier are the arguments and the fresh returns of the op's previous call, with their parts, if still referenced.
 	Earlier []Earlier
 
-	// Late is every tensor of After and then of Results some milliseconds after the call; nil if
-	// not observed again.
+	// Late is every tensor of After and then of Results some milliseconds after the call; nil if not observed again.
 	Late []Observation
 
-	// Alone reports that no other goroutine or thread used the tensors during the call, so that
-	// only the op can have taken a reference.
+	// Alone reports that no other thread used the tensors during the call: only the op can have taken a reference.
 	Alone bool
 
 	// Made reports that only the op can have released a reference to an argument, in a library
 	// without autograd: the arguments were made for this call, or no other goroutine ran.
 	Made bool
 
-	// Plain reports that the library has no autograd, functionalization or compilers, as for Go
-	// kernels: reports do not mention them.
+	// Plain reports that the library, as one in Go, has no autograd, functionalization or compilers to mention in reports.
 	Plain bool
 
-	// Autograd reports that the call went through autograd, which saves tensors for backward: only
-	// OA014 is judged.
+	// Autograd reports that the call went through autograd, which saves tensors for backward: only OA014 is judged.
 	Autograd bool
 }
 
@@ -59,8 +52,7 @@ func (s *Seen) late(op *Op) (args, results [][]Observation) {
 	return split(s.Late[:n], s.ArgLens, op.Args), split(s.Late[n:], s.ResultLens, op.Results)
 }
 
-// Number replaces IDs by serial numbers, in order of appearance, so that reports of a call are
-// equal in every run, even if IDs are addresses.
+// Number replaces IDs by serial numbers, in order of appearance: reports are equal in every run, even with addresses.
 func (s *Seen) Number() {
 	numbers := make(map[ID]ID)
 	numberOf := func(id ID) ID {
@@ -91,8 +83,7 @@ func (s *Seen) Number() {
 	}
 }
 
-// Earlier is a return or an argument of an earlier call: at the end of that call, and after this
-// one.
+// Earlier is a return or an argument of an earlier call: at the end of that call, and after this one.
 type Earlier struct {
 	Then, Now Observation
 	Arg       int // of an argument, one more than its position in the schema; 0 for a return
@@ -131,8 +122,7 @@ func (s *Seen) Split(op *Op) (before, after, results [][]Observation) {
 	return split(s.Before, s.ArgLens, op.Args), split(s.After, s.ArgLens, op.Args), split(s.Results, s.ResultLens, op.Results)
 }
 
-// split cuts observations into one run for each subject. Missing runs are empty, and surplus
-// observations are dropped.
+// split cuts observations into one run for each subject. Missing runs are empty, and surplus observations are dropped.
 func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {
 	runs := make([][]Observation, len(subjects))
 	for i, s := range subjects {

@@ -229,7 +229,6 @@ func (v *Violation) Waive() string {
 	return fmt.Sprintf("{op: %s, checks: [%s], reason: ...}", op, v.Symptom.Of(v.Code))
 }
 
-// errors returns the violations that are not notes.
 func (vs Violations) errors() Violations {
 	return slices.DeleteFunc(slices.Clone(vs), func(v *Violation) bool { return v.Note != "" })
 }

@@ -2,10 +2,9 @@ package asserts
 
 import "sync/atomic"
 
-// An ID names a TensorImpl or a StorageImpl; 0 means none. Two observations that are judged
-// together name the same object exactly when their IDs are equal. So an engine must not reuse an ID
-// while a call is being judged: it takes serial numbers from [NewID], or uses addresses and holds
-// the objects between the two observations without counting its own holds.
+// An ID names a TensorImpl or a StorageImpl; 0 means none. Of two observations judged together, equal IDs name the same
+// object, and others do not. So an engine must not reuse an ID while a call is being judged: it takes serial numbers
+// from [NewID], or uses addresses and holds the objects in between, without counting its holds.
 type ID uint64
 
 var lastID atomic.Uint64
@@ -28,7 +27,6 @@ type Observation struct {
 	Content     *Snapshot // nil below the content level, and for a tensor without storage; but see Parts
 }
 
-// counted reports whether the engine knows the tensor's use counts.
 func (o *Observation) counted() bool { return o.ImplUses != NotCounted }
 
 // Defined reports whether there was a tensor to observe.
@@ -73,8 +71,7 @@ type Snapshot struct {
 
 	Parts []Part // the tensors inside; a tensor with parts has a Snapshot at every level
 
-	// Pending is the holding of the call that is to observe the tensor; a Snapshot with it has
-	// nothing else. Look clears it.
+	// Pending is the holding of the call that is to observe the tensor; a Snapshot has nothing else then. Look clears it.
 	Pending *holding `json:"-"`
 }
 
@@ -94,8 +91,7 @@ const Packed = -1
 // SnapshotLimit is the size in bytes of the largest storage that an engine copies into [Snapshot.Bytes].
 const SnapshotLimit = 64 << 10
 
-// Traits are the properties of an observed tensor that the skip policy depends on.
-// [RegisterSubclass] assigns the bits not named here.
+// Traits are what the skip policy depends on. [RegisterSubclass] assigns the bits not named here.
 type Traits uint32
 
 const (

@@ -7,8 +7,7 @@ import (
 	"unsafe"
 )
 
-// Counter returns a function that reads the reference count of a T, for the Observe of
-// a library whose field for the count is not exported:
+// Counter returns a function that reads the reference count of a T, for an Observe where its field is not exported:
 //
 //	var uses = asserts.Counter[array.Data]("refCount")
 //

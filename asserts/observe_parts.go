@@ -7,8 +7,7 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// A Part is a tensor inside another one: the indices or the values of a sparse tensor, the inner
-// tensor of a wrapper subclass.
+// A Part is a tensor inside another one: indices or values of a sparse tensor, the inner tensor of a wrapper subclass.
 type Part struct {
 	Name string // "indices"
 	Observation

@@ -11,10 +11,9 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// PointerID identifies the object that p points to, as the TensorImpl of a library whose tensors
-// are pointers. The ID of nil is 0, and so is that of an object of size zero, such as the array of
-// an empty slice: Go has one address for all of them. The ID is valid as long as the object is
-// reachable, and the caller of a kernel references its arguments and its results.
+// PointerID identifies the object that p points to, as the TensorImpl of a library whose tensors are pointers. The ID
+// of nil is 0, and so is that of an object of size zero, as the array of an empty slice: Go has one address for all of
+// them. It is valid as long as the object is reachable, and a kernel's caller references its arguments and results.
 func PointerID[T any](p *T) ID {
 	if at := uintptr(unsafe.Pointer(p)); at != withoutBytes {
 		return ID(at)

@@ -24,8 +24,7 @@ type Op struct {
 	plan *plan // made at the first call, see resolve
 }
 
-// A Subject is an argument or a return that holds tensors. Its alias sets are data, taken from the
-// schema once: no check parses Type again.
+// A Subject is an argument or a return that holds tensors. Its alias sets are data: no check parses Type.
 type Subject struct {
 	Index  int      // position among all arguments, or all returns, of the schema
 	Name   string   // "self"; a return's is "result", or "result0", ... unless the schema names it
@@ -37,21 +36,18 @@ type Subject struct {
 	Out    bool     // an out argument
 	List   bool     // any number of tensors rather than one
 
-	// Inside marks the tensors inside the ones with that index, such as the indices and values of a
-	// sparse tensor: schemas do not mention them.
+	// Inside marks the tensors inside the ones with that index, such as the values of a sparse tensor: no schema has them.
 	Inside bool
 }
 
-// A Check is one line of a plan: a code, its subject, and for a check about a pair the subject that
-// it is compared with.
+// A Check is one line of a plan: a code, its subject, and of a check about a pair the subject compared with it.
 type Check struct {
 	Code    Code
 	On      Ref
 	Against Ref // 0 for checks about one subject
 }
 
-// A Ref is the position of a subject, since names can coincide: 1, 2, ... are those of Op.Args, -1,
-// -2, ... those of Op.Results; 0 means none.
+// A Ref is the position of a subject, as names can coincide: 1, 2, ... in Op.Args, -1, -2, ... in Op.Results; 0: none.
 type Ref int
 
 // ArgRef returns the Ref of Op.Args[i].

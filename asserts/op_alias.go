@@ -87,7 +87,6 @@ func (op *Op) freeSet() string {
 	return set
 }
 
-// union returns the names of both, sorted.
 func union(a, b []string) []string {
 	sets := slices.Concat(a, b)
 	slices.Sort(sets)

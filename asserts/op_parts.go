@@ -6,9 +6,8 @@ import "slices"
 // otherwise invisible: each subject gets a second one at the end, a list, and each check that extends to parts a line
 // about it. An engine that observes the parts decides what they are and what reports call them.
 //
-// The checks of identity are not extended, nor that of the version counter: a tensor may change its
-// parts, and they have version counters of their own. But a part that is a further storage of the
-// tensor must stay, as the tensor's own.
+// Not extended are the checks of identity and of the version counter: a tensor may change its parts, which have version
+// counters. But a part that is a further storage of the tensor must stay, as the tensor's own.
 func WithParts(op *Op) *Op {
 	extended := *op
 	extended.Args, extended.Results = withParts(op.Args), withParts(op.Results)
@@ -41,8 +40,7 @@ func WithParts(op *Op) *Op {
 	return &extended
 }
 
-// foreign returns the lines that compare the parts of a return marked (a!) with the other
-// arguments: OA006 covers the tensor itself.
+// foreign returns the lines that compare parts of a return marked (a!) with other arguments: OA006 covers the tensor.
 func foreign(op *Op, result int, parts func(Ref) Ref) []Check {
 	r := ResultRef(result)
 	if !slices.ContainsFunc(op.Plan(), func(c Check) bool { return c.Code == ReturnedSelf && c.On == r }) {

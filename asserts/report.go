@@ -15,8 +15,7 @@ type Reporter interface {
 	Report(Violations)
 }
 
-// Panic panics with the *Violation, or with [Violations] if a call has several; notes are left to
-// the [Summary]. It is the default.
+// Panic panics with the *Violation, or with [Violations]; notes are for the [Summary]. It is the default.
 var Panic Reporter = panics{}
 
 type panics struct{}
@@ -80,8 +79,7 @@ func (p *mainReporter) Report(vs Violations) {
 	}
 }
 
-// A Collector stores violations, one of each op, check, tensor and call site, with their number.
-// The zero value is ready to use.
+// A Collector, whose zero value is ready, stores violations, one of each op, check, tensor and site, with their number.
 type Collector struct {
 	mu    sync.Mutex
 	found map[foundKey]*Found
@@ -109,7 +107,6 @@ func (c *Collector) Report(vs Violations) {
 	}
 }
 
-// add reports whether the violation is new.
 func (c *Collector) add(v *Violation) bool {
 	key := foundKey{v.Code, v.Op, v.Subject.Return, v.Subject.Name, v.Site}
 	c.mu.Lock()

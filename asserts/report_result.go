@@ -2,8 +2,7 @@ package asserts
 
 import "time"
 
-// A Result is one line of the report of a run of checks: of a program under OPASSERT=collect, of a
-// test, of a suite over a whole library.
+// A Result is one line of the report of a run: of a program under OPASSERT=collect, a test, a suite over a library.
 type Result struct {
 	Op      string `json:"op,omitempty"`      // "" for a result that concerns no op
 	Code    Code   `json:"code,omitempty"`    // 0: about the op as a whole

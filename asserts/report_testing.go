@@ -74,7 +74,6 @@ func (t *T) take(vs Violations) bool {
 	return true
 }
 
-// end reports how often violations were repeated.
 func (t *T) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

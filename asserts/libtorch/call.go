@@ -12,8 +12,7 @@ import (
 type Outcome struct {
 	Results []Value // in schema order; the caller releases them
 
-	// Seen is the input of the judge. The op's own subjects are followed by as many for their
-	// parts; see [asserts.WithParts].
+	// Seen is the input of the judge. The op's subjects are followed by as many for their parts; see [asserts.WithParts].
 	Seen asserts.Seen
 
 	Autograd bool // call through autograd, as a program does
@@ -230,7 +229,6 @@ func (out *Outcome) takeNothing(op *Op) {
 	}
 }
 
-// take reads one tensor.
 func (out *Outcome) take(r *reader, side moment, subject, element int) {
 	var o asserts.Observation
 	into := &o

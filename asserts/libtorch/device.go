@@ -52,7 +52,6 @@ func place(name string, find func() (DeviceInfo, error)) (DeviceInfo, error) {
 	return p, err
 }
 
-// device reads the device that a name is for.
 func (r *reader) device(name string) DeviceInfo {
 	typ, index := r.word(), r.word()
 	if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
@@ -61,7 +60,6 @@ func (r *reader) device(name string) DeviceInfo {
 	return DeviceInfo{Fallback: r.truth(), Resolves: r.truth(), Key: r.text(), Name: deviceName(typ, index)}
 }
 
-// deviceName returns the name of a device by its numbers.
 func deviceName(typ, index int64) string {
 	name := typeName(typ)
 	if _, single := tensor.SingleDevices.Number(name); single || index == noIndex {
@@ -70,7 +68,6 @@ func deviceName(typ, index int64) string {
 	return name + ":" + strconv.FormatInt(index, 10)
 }
 
-// typeName returns the name of a type of devices by its number.
 func typeName(typ int64) string {
 	own := brought.Load()
 	switch {

@@ -26,16 +26,14 @@
 // # Handles
 //
 // A [Tensor] owns one reference and is released by hand, once. It is a small value that any goroutine may use. A use
-// after release, and a second release, are errors with the stack that made the handle. [Live] lists the handles that
-// have not been released.
+// after release, and a second release, are errors with the stack that made the handle. [Live] lists the others.
 //
 // # Limits of observation
 //
 // C++ only observes; see observe.h. IDs are addresses: storages are held during a call, so that none is reused within
-// it. An in-place result has as many uses as there are holders, so its identity is judged and not its count. Sparse,
-// quantized and nested tensors have tensors inside, which [asserts.WithParts] includes in the checks. [Op.OutOfSight]
-// lists the arguments and returns that cannot be observed, [Op.Unpassable] is the reason why an operator cannot be
-// called at all.
+// it. An in-place result has as many uses as there are holders, so its count is not judged. Sparse, quantized and
+// nested tensors have tensors inside, which [asserts.WithParts] includes in the checks. [Op.OutOfSight] lists the
+// arguments and returns that cannot be observed, [Op.Unpassable] tells why an operator cannot be called.
 //
 // A kernel that crashes ends the process: run untrusted kernels in a child process.
 package libtorch

@@ -43,5 +43,4 @@ func (d DType) Value() Value { return Int(int64(d)) }
 
 func (d DType) class() tensor.DTypeClass { return tensor.DType(d).Class() }
 
-// fraction reports whether elements are numbers with a fraction.
 func (d DType) fraction() bool { return d.class() == tensor.Floating || d.class() == tensor.Complex }

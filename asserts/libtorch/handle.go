@@ -61,7 +61,6 @@ func newTensor(impl int64) Tensor {
 	return Tensor{newHandle(impl, release, bytes)}
 }
 
-// newObject takes over a reference to any other value.
 func newObject(address int64) Object { return Object{newHandle(address, drop, 0)} }
 
 // newHandle takes over a reference, which drop releases.

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// OutOfSight returns the types of returns that hold, or as instances of a class may hold, tensors
-// that cannot be observed.
+// OutOfSight returns the types of returns with tensors that cannot be observed, or of classes that may have some.
 func (op *Op) OutOfSight() []string {
 	var types []string
 	for _, r := range op.Returns {
@@ -42,8 +41,7 @@ func made(class string) bool {
 		l.made()[class]
 }
 
-// objectType returns the type of the [Object] for an argument of this type, or for its elements; ""
-// if they have a ValueKind of their own.
+// objectType returns the type of the [Object] for an argument of this type, or its elements; "" with a ValueKind.
 func objectType(typ string) string {
 	for _, prefix := range []string{"__torch__.", "Dict(", "(", "Future(", "RRef(", "Await("} {
 		if strings.HasPrefix(typ, prefix) {

@@ -122,7 +122,6 @@ func (s *Spec) elements() (int64, error) {
 	return n, nil
 }
 
-// strides returns the strides, by default those of a contiguous tensor.
 func (s *Spec) strides() []int64 {
 	if s.Strides != nil {
 		return s.Strides
@@ -272,7 +271,6 @@ func one(name string, args ...Value) (Tensor, error) {
 	return out.Results[0].Tensor, nil
 }
 
-// convert makes the tensor and returns the result of an op on it.
 func (s *Spec) convert(name string, args ...Value) (Tensor, error) {
 	base, err := s.strided()
 	if err != nil {
@@ -282,7 +280,6 @@ func (s *Spec) convert(name string, args ...Value) (Tensor, error) {
 	return one(name, slices.Concat([]Value{base.Value()}, args)...)
 }
 
-// names returns names of the dimensions: A, B, ...
 func (s *Spec) names() Value {
 	names := make([]string, len(s.Sizes))
 	for i := range names {

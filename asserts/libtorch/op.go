@@ -84,7 +84,6 @@ func parseListing(text string) map[string]*operatorRecord {
 	return found
 }
 
-// join returns an operator's name with its overload.
 func join(name, overload string) string {
 	if overload == "" {
 		return name

@@ -8,7 +8,6 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A moment is the moment of an observation.
 type moment uint8
 
 const (
@@ -18,7 +17,6 @@ const (
 	unseen
 )
 
-// A part is a tensor inside a tensor of a subject.
 type part struct {
 	side        moment
 	subject     int

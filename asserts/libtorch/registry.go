@@ -25,7 +25,6 @@ type listing struct {
 	made    func() map[string]bool // the types of objects that some op returns
 }
 
-// An operatorRecord is an operator of a listing.
 type operatorRecord struct {
 	text string
 	once sync.Once
@@ -123,8 +122,7 @@ func listed() (*listing, error) {
 	return list()
 }
 
-// list lists the operators again. Earlier Ops remain valid, unless a library brought kernels for
-// them, as one with a device does.
+// list lists the operators again. Earlier Ops remain valid, unless a library, as one with a device, brought kernels.
 func list() (*listing, error) {
 	registry.mu.Lock()
 	defer registry.mu.Unlock()

@@ -50,13 +50,11 @@ func Use(dir string, others ...string) error {
 // UseShim makes the process load the shim that [BuildShim] returned in another process of the same program.
 func UseShim(shim string) error { return choose(func() { use.shim = strings.Split(shim, "\n") }) }
 
-// UseRemote makes calls through a socket to another process, which has loaded libtorch and runs
-// oa_serve of the shim that [BuildShim] returns.
+// UseRemote makes calls through a socket to a process with libtorch that runs oa_serve of the shim of [BuildShim].
 func UseRemote(socket int) error { return choose(func() { use.remote = socket }) }
 
-// BuildShim compiles the shim for a libtorch, unless that was done before, and returns the argument for
-// [UseShim]: a text for an environment variable, with the shared libraries to load, one a line, the
-// shim last. It does not load them.
+// BuildShim compiles the shim for a libtorch, unless that was done before, and returns the argument for [UseShim]: a
+// text for an environment variable, with the shared libraries to load, one a line, the shim last. It loads none.
 func BuildShim(torch *installed.Torch, others ...string) (string, error) {
 	if !cgo {
 		return "", ErrNoCgo
@@ -104,7 +102,6 @@ func SaveState() error {
 	return err
 }
 
-// start initializes libtorch, once.
 func start() error {
 	_, err := started()
 	return err

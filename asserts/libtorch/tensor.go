@@ -122,15 +122,13 @@ func Seed(seed uint64) error {
 	return err
 }
 
-// Threads sets the number of threads among which ops divide their work, except ops called by
-// others, which use one. The initial number is one.
+// Threads sets the number of threads among which ops divide their work; ops called by others use one. It begins as one.
 func Threads(count int) error {
 	_, err := ask("threads", crossing{function: fnThreads, first: int64(count)}, (*reader).nothing)
 	return err
 }
 
-// OtherSettings sets some settings of the process to values that no kernel is likely to choose, or to those from
-// before.
+// OtherSettings sets some settings of the process to values that no kernel is likely to choose, or back.
 func OtherSettings(other bool) error {
 	_, err := ask("settings", crossing{function: fnSettings, first: truth(other)}, (*reader).nothing)
 	return err

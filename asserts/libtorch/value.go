@@ -199,8 +199,7 @@ func show[T any](items []T, text func(T) string) string {
 	return "[" + slicesx.Join(items, ", ", text) + "]"
 }
 
-// write writes the value to a request. next is the index of its first tensor there; write returns
-// the index after its last.
+// write writes the value to a request. next is the index of its first tensor there; the result, that after its last.
 func (s *scratch) write(v *Value, next int64) (int64, error) {
 	switch v.Kind {
 	case KindNone:
@@ -310,7 +309,6 @@ func (s *scratch) tensors(v *Value) (n int, err error) {
 	return n, nil
 }
 
-// value reads a value in the form that call.cpp writes.
 func (r *reader) value() Value {
 	switch r.word() {
 	case tagTensor:
@@ -340,7 +338,6 @@ func (r *reader) value() Value {
 	return None()
 }
 
-// listValue returns a list of the kind for its elements.
 func (r *reader) listValue() Value {
 	list := make([]Value, r.word())
 	for i := range list {

@@ -91,7 +91,6 @@ func (s *scratch) thrown(what string, r *reader) error {
 	return &Error{Op: what, Refused: s.reply[0] == statusRefused, Type: r.text(), Message: r.text()}
 }
 
-// A reader parses a reply.
 type reader struct{ words []int64 }
 
 func (r *reader) word() int64 {
@@ -110,7 +109,6 @@ func (r *reader) count() int {
 // nothing reads a reply that consists of the header.
 func (r *reader) nothing() struct{} { return struct{}{} }
 
-// object takes over an object.
 func (r *reader) object() Object { return newObject(r.word()) }
 
 // truth reads a number that truth wrote.
@@ -162,8 +160,7 @@ func (r *reader) copied(n int) []int64 {
 	return words
 }
 
-// observation reads what observe.h wrote about one tensor; it returns the number of parts that
-// follow, or the tensor's role as a part.
+// observation reads what observe.h wrote about one tensor, last the number of parts that follow, or its role as a part.
 func (r *reader) observation(o *asserts.Observation) (last int) {
 	h := (*head)(r.words)
 	r.words = r.words[len(h):]

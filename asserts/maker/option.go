@@ -26,8 +26,7 @@ type Options struct {
 // that it points to. There is one for each type with kernels.
 func Receiver(v any) Option { return func(o *Options) { o.Receivers = append(o.Receivers, v) } }
 
-// Observe observes tensors of a type without a method for it, like the function with the mark
-// //opassert:observe in the generated package.
+// Observe observes tensors of a type without a method for it, like a function with the mark //opassert:observe.
 func Observe[T any](observe func(t T, o *asserts.Observation, level asserts.Level)) Option {
 	return func(o *Options) {
 		o.Observe = func(v any, seen *asserts.Observation, level asserts.Level) { observe(v.(T), seen, level) }
@@ -45,8 +44,7 @@ func Release[T any](release func(T)) Option {
 	return func(o *Options) { o.Release = func(v any) { release(v.(T)) } }
 }
 
-// RandomSeed sets the state of the library's default random number generator before every call, so
-// that a case is the same in every run.
+// RandomSeed sets the state of the library's default random number generator before every call: runs are equal.
 func RandomSeed(seed func(int64)) Option { return func(o *Options) { o.RandomSeed = seed } }
 
 // Cases sets the number of cases of each op in a test; without this option, each value class of each argument is tried.

@@ -45,8 +45,7 @@ func (s Spec) rowMajor() bool {
 	return true
 }
 
-// Storage returns the elements of the whole storage, for a library with strides and offsets. It
-// fails if E is not the tensor's dtype.
+// Storage returns the elements of the storage, for a library with strides. It fails if E is not the tensor's dtype.
 func Storage[E asserts.Element](s Spec) ([]E, error) {
 	var zero E
 	if have := asserts.DTypeOf[E](); have != s.DType {
@@ -75,9 +74,8 @@ func Elements[E asserts.Element](s Spec, dims ...int) ([]E, error) {
 	return all[s.Offset:][:s.Len()], nil
 }
 
-// Rows returns the elements of a matrix, row by row, and the distance in elements from one row to
-// the next: the length of a row, or more in a part of a larger matrix. It fails if E is not the
-// tensor's dtype, or the elements are in another order.
+// Rows returns the elements of a matrix, row by row, and the distance in elements from one row to the next, longer in a
+// part of a larger matrix. It fails if E is not the tensor's dtype, or the elements are in another order.
 func Rows[E asserts.Element](s Spec) (data []E, stride int, err error) {
 	if s.Dim() != 2 {
 		return nil, 0, Unsupported("tensors of %d dimensions", s.Dim())

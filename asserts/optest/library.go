@@ -87,7 +87,6 @@ func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error)
 	return l, err
 }
 
-// parse returns the schema of a generated op.
 func parse(op *asserts.Op) (*schema.Op, error) {
 	parsed, err := schema.ParseOp(op.Schema)
 	if err != nil {

@@ -74,7 +74,6 @@ func logResult(t testing.TB, r *report.OpResult) {
 	}
 }
 
-// repro returns the command that runs the subtest alone.
 func repro(t testing.TB) string {
 	parts := strings.Split(t.Name(), "/")
 	for i, part := range parts {

@@ -24,8 +24,7 @@ type Job struct {
 // JobVariable holds the Job as JSON.
 const JobVariable = "OPASSERT_JOB"
 
-// Serve answers the requests of `opassert check`, until there are no more. Only programs that this
-// command generates for kernels call it.
+// Serve answers the requests of `opassert check`, until there are no more. Only programs that it generates call Serve.
 func Serve[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options ...maker.Option) {
 	if err := serve(kernels, newTensor, options); err != nil {
 		suite.Refuse(err)

@@ -1,5 +1,4 @@
-// Package preserve states and checks how a host language keeps objects for the
-// impls of a library that counts references on its own.
+// Package preserve states and checks how a host language keeps objects for impls with reference counts of their own.
 //
 // A binding represents a TensorImpl or a StorageImpl as an object of its host language. Both sides count references
 // separately, and yet the object must stay the same as long as the impl lives, since users set attributes on it.

@@ -22,9 +22,8 @@ type TB interface {
 // CheckLeaks fails a test, at its end, for the Go handles made by it that are then neither released nor collected, and
 // for every double release and use after release. Leaks are grouped by the stack that made them.
 //
-// A handle is made by a test if the goroutine that makes it is the test's, or was started by one of these: so tests
-// that run in parallel are kept apart. A goroutine that is older than the tests makes handles for the only one that
-// runs; while several do, for none.
+// A handle is made by a test if its goroutine is the test's, or was started by one of these: so tests that run in
+// parallel are kept apart. An older goroutine makes handles for the only test that runs; while several do, for none.
 //
 // Without the build tag opassert no handles are tracked, and the test logs that.
 func CheckLeaks(t TB) {
@@ -32,8 +31,7 @@ func CheckLeaks(t TB) {
 	check(t, false)
 }
 
-// CheckReleased is CheckLeaks, and also fails the test for handles that were collected before they
-// were released: the program relied on the collector.
+// CheckReleased is CheckLeaks, and fails also for handles collected before their release: the program relied on that.
 func CheckReleased(t TB) {
 	t.Helper()
 	check(t, true)
@@ -107,8 +105,7 @@ func currentScope() (only *testScope) {
 	return only
 }
 
-// openScope assigns this goroutine, and those that it starts, to a new scope. They are identified
-// by their profiler labels, which goroutines inherit.
+// openScope assigns this goroutine, and those that it starts, to a new scope. Goroutines inherit the labels that tell.
 func openScope(strict bool) *testScope {
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("opassert", "leaks")))
 	s := &testScope{strict: strict, label: goroutineLabels()}

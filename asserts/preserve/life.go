@@ -32,8 +32,7 @@ func (s Step) String() string {
 // after is the state after a step; but only [Create] revives a dead object.
 var after = [...]State{Create: Holding, Hand: Holding, Preserve: Preserved, Resurrect: Holding, Deallocate: Dead}
 
-// broken is the invariant that a step from a state breaks, or 0. Any step may follow [Unknown]: a log can
-// begin anywhere.
+// broken is the invariant that a step from a state breaks, or 0. Any step may follow [Unknown]: logs begin anywhere.
 var broken = [...][Deallocate + 1]Code{
 	Holding:   {Create: SameObject, Resurrect: OneOwner},
 	Preserved: {Create: SameObject, Hand: OneOwner, Preserve: OneOwner, Deallocate: SharedDealloc},

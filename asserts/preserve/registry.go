@@ -12,12 +12,10 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Registry tracks the Go handles of a library: values that own a reference to something that Go's
-// collector does not see. The library reports to it each handle made, used and released, and
-// [CheckLeaks] finds those that were not released.
+// A Registry tracks the Go handles of a library: values that own a reference to something that Go's collector does not
+// see. The library reports each handle made, used and released, and [CheckLeaks] finds those not released.
 //
-// It works in the debug build, with the build tag opassert. In other builds every method returns at
-// once, and every [Token] is zero.
+// It works in the debug build, with the tag opassert. In others methods return at once, and each [Token] is zero.
 //
 // A Registry is safe for use by several goroutines.
 type Registry struct {
@@ -32,8 +30,7 @@ type Registry struct {
 	faults []*RuleError
 }
 
-// A Token identifies one handle in its registry. It is a plain value stored with the handle. The
-// zero Token identifies none.
+// A Token identifies one handle in its registry. It is a plain value stored with the handle, zero for none.
 type Token struct{ slot, generation uint32 }
 
 // A slot is the record of a handle in a registry. It is reused for another one, with the next generation.
@@ -74,8 +71,7 @@ func newRegistry(kind string, on bool) *Registry {
 	return r
 }
 
-// Made tracks a handle that owns a number of bytes from now on. Stacks begin at the library's
-// caller, outside of the package that called NewRegistry.
+// Made tracks a handle that owns a number of bytes. Stacks begin outside of the package that called NewRegistry.
 func (r *Registry) Made(bytes int64) Token {
 	if !r.on {
 		return Token{}
@@ -303,7 +299,6 @@ func packageOf(function string) string {
 	return function[:slash] + pkg
 }
 
-// registries are all registries.
 var registries struct {
 	mu   sync.Mutex
 	list []*Registry

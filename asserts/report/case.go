@@ -36,8 +36,7 @@ type CaseResult struct {
 // An Origin is the base, and the variant of a class, with which a call first worked.
 type Origin struct{ Base, Way int }
 
-// Unmade is the Close of a case none of whose attempts could be made: the error is not the
-// kernel's.
+// Unmade is the Close of a case none of whose attempts could be made: the error is not the kernel's.
 const Unmade = -1
 
 // A Finding is a violation, and the case that shows it.

@@ -31,8 +31,7 @@ const (
 	DeviceLost  = "device lost" // it no longer works in that process
 )
 
-// corruptions are the causes for a kernel that reads or writes out of bounds: which one depends on
-// the contents of that memory.
+// corruptions are the causes for a kernel that reads or writes out of bounds: which, depends on that memory.
 var corruptions = []string{"SIGSEGV", "SIGABRT", "SIGBUS"}
 
 // SameCauses returns the causes that the same fault can have.
@@ -46,8 +45,7 @@ func SameCauses(cause string) []string {
 // Counts reports whether the crash counts against its op.
 func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }
 
-// BlameOp drops the excuses of the crashes of an op of which each call ended its worker: nothing shows
-// that another's fault did.
+// BlameOp drops the excuses of an op's crashes if each call ended its worker: nothing shows that another's fault did.
 func (r *OpResult) BlameOp() {
 	if len(r.Crashes) < r.Cases {
 		return
@@ -59,8 +57,7 @@ func (r *OpResult) BlameOp() {
 	}
 }
 
-// InPython reports whether a crash is in Python's own library, which is loaded for libraries that
-// are linked to it, without an interpreter.
+// InPython reports whether a crash is in Python's library, loaded for libraries linked to it, without an interpreter.
 func (c *Crash) InPython() bool {
 	return len(c.Frames) > 0 && strings.Contains(c.Frames[0], " (libpython3")
 }

@@ -54,7 +54,6 @@ func (t *Tally) add(other Tally) {
 	}
 }
 
-// addTo adds to a count, in a map that may be nil.
 func addTo(counts *map[string]int, of string, n int) {
 	if *counts == nil {
 		*counts = make(map[string]int)

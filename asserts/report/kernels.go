@@ -9,8 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// An Unrun is an op that a run on a device leaves out, as the device has no kernel of its own for
-// it and the op was not requested by name.
+// An Unrun is an op that a run on a device leaves out: the device has no kernel of its own, and no name asked for it.
 type Unrun struct {
 	Op     string            `json:"op"`
 	Kernel engine.KernelKind `json:"kernel"`

@@ -62,8 +62,7 @@ func (r *Report) faults(of func(*OpResult) bool) []string {
 	return all
 }
 
-// Unreached returns the ops that never ran, without those that cannot run or that crash: a crash that is
-// waived is no call that ran.
+// Unreached returns the ops that never ran, without those that cannot run or crash: a waived crash is no call that ran.
 func (r *Report) Unreached() []string {
 	var all []string
 	for _, op := range r.Ops {
@@ -102,7 +101,6 @@ func (r *Report) Results() []asserts.Result {
 	return append(all, slicesx.Map(r.Unrun, Unrun.result)...)
 }
 
-// timed adds the op's time to its first result.
 func (r *OpResult) timed(results []asserts.Result) []asserts.Result {
 	if len(results) > 0 {
 		results[0].Took = r.Took
@@ -137,8 +135,7 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 	return all
 }
 
-// Lacking returns the kinds of tensors that a library does not have, with the number of tensors
-// that others replaced; "" for none.
+// Lacking returns the kinds of tensors that a library lacks, with how many others replaced; "" for none.
 func Lacking(lacks map[string]int) string {
 	words := slicesx.Map(slices.Sorted(maps.Keys(lacks)), func(what string) string { return fmt.Sprintf("%s %d", what, lacks[what]) })
 	if len(words) == 0 {
@@ -193,7 +190,6 @@ func (f *Finding) text(op string) string {
 	return printable.Sprintf("  call    %s\n  case    %s", f.Call, asCase(op, f.Recipe)) + f.program()
 }
 
-// program returns the line about a finding's program, or "".
 func (f *Finding) program() string {
 	if f.Program == nil {
 		return ""
@@ -416,8 +412,7 @@ func (r *Report) writeTotals(t *textWriter) {
 // fewOps is the number of ops for which a text report has more details.
 const fewOps = 5
 
-// writeClasses writes the value classes with which the op ran, argument by argument, and those that
-// it refused in every call.
+// writeClasses writes the value classes with which the op ran, by argument, and those it refused in every call.
 func (r *OpResult) writeClasses(t *textWriter) {
 	for _, list := range []struct {
 		verb string

@@ -27,8 +27,7 @@ type OpResult struct {
 	Closest   string            `json:"closest,omitempty"` // that attempt, as a case of a file of cases
 	Said      map[string]int    `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by number of cases
 	Unfit     map[int]string    `json:"unfit,omitempty"`   // why cases of recipes did not run unchanged, by number
-	// Cannot is the reason why no arguments make the op run here: that of its [Operator], or the
-	// errors of most of its cases.
+	// Cannot tells why no arguments make the op run here: by its [Operator], or the errors of most cases.
 	Cannot   string `json:"cannot,omitempty"`
 	beyond   map[string]int
 	close    int
@@ -44,8 +43,7 @@ type OpResult struct {
 	// Tried are the value classes of calls that ran, Refused those of no such call.
 	Tried   Classes `json:"tried,omitempty"`
 	Refused Classes `json:"refused,omitempty"`
-	// Unfinished are the cases that began and do not count, by reason; Left is the reason why
-	// the op was left before its last case.
+	// Unfinished are the cases that began and do not count, by reason; Left tells why the op was left before its last.
 	Unfinished map[string]int `json:"unfinished,omitempty"`
 	Left       string         `json:"left,omitempty"`
 }
@@ -69,8 +67,7 @@ func (r *OpResult) own(text string) string {
 	return text
 }
 
-// Classes are value classes by argument: "const:NaN" of "self". Those of "tensors" are about all
-// tensors of a call together.
+// Classes are value classes by argument: "const:NaN" of "self". Those of "tensors" are about a call's tensors together.
 type Classes map[string][]string
 
 // add adds labels, "self: const:NaN", except those in others.
@@ -160,7 +157,6 @@ func (r *OpResult) Add(c *CaseResult) {
 	}
 }
 
-// count counts a case, and the reason if it did not run.
 func (r *OpResult) count(c *CaseResult) {
 	r.Cases++
 	r.Later = c.Later
@@ -281,8 +277,7 @@ func (r *OpResult) Against() int {
 	return len(findings) + len(crashes)
 }
 
-// Counts reports whether the finding counts against its op: it is not a note, and not
-// in a baseline.
+// Counts reports whether the finding counts against its op: it is not a note, and not in a baseline.
 func (f *Finding) Counts() bool { return !f.Known && f.Violation.Note == "" }
 
 // Reason returns why an op never ran.

@@ -16,8 +16,7 @@ type object map[string]any
 
 func message(text string) object { return object{"text": text} }
 
-// WriteSARIF writes the results as a SARIF 2.1.0 log. version is the tool's; files under root are
-// written relative to it.
+// WriteSARIF writes the results as a SARIF 2.1.0 log. version is the tool's; files under root are relative to it.
 func WriteSARIF(w io.Writer, version, root string, results []asserts.Result) error {
 	driver := object{"name": "opassert", "informationUri": "https://github.com/opassert/opassert", "rules": sarifRules()}
 	if version != "" {

@@ -50,7 +50,6 @@ func Show(v *asserts.Violation, call string, more ...[2]string) *Shown {
 	return s
 }
 
-// add adds the lines that have a text.
 func (s *Shown) add(lines ...[2]string) {
 	for _, l := range lines {
 		if l[1] != "" {

@@ -19,8 +19,7 @@ type block struct {
 	errors int
 }
 
-// blocks returns the ops with findings, the worst first, and the notes that three or more ops share,
-// with the names of these.
+// blocks returns the ops with findings, the worst first, and the notes that three or more ops share, with their names.
 func (r *Report) blocks() (all []*block, shared []*Shown) {
 	var order []string
 	ops, first := make(map[string][]string), make(map[string]*Shown)

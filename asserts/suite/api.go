@@ -8,8 +8,7 @@ import (
 // Recipes are cases from a user's file, in its order.
 type Recipes = design.Recipes
 
-// ParseRecipes reads a file of cases. The error is a [scanner.ErrorList] with
-// every fault of the text.
+// ParseRecipes reads a file of cases. The error is a [scanner.ErrorList] with every fault of the text.
 func ParseRecipes(name string, text []byte) (*Recipes, error) { return design.ParseRecipes(name, text) }
 
 // The ends of a run over all cases of an op's design, and over those that nearly suffice for an op of one's own.

@@ -14,8 +14,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/work"
 )
 
-// whyLeave returns why no more cases of an op are run after a crash, or "". slow is the number of
-// earlier costly cases that took too long.
+// whyLeave returns why no more cases of an op are run after a crash, or "". slow counts its late costly cases.
 func whyLeave(r *report.OpResult, last *report.Crash, slow int) string {
 	repeated, own := 0, 0
 	for _, c := range r.Crashes {
@@ -94,8 +93,7 @@ func (s *supervisor) own(crash *report.Crash) *report.Crash {
 	return crash
 }
 
-// Limits of the search for the smallest call that crashes: number of calls, and of those that end a
-// worker, since another one must start.
+// Limits of the search for the smallest call that crashes: calls, and those that end a worker: another must start.
 const (
 	shrinkCalls   = 40
 	shrinkCrashes = 6

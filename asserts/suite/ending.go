@@ -23,8 +23,7 @@ type ending struct {
 // what is the prefix of an uncaught exception's message in the C++ run time.
 const what = "  what():  "
 
-// said returns the most informative line that a kernel wrote before it ended its worker: the
-// message of an exception, or else the last line.
+// said returns the most informative line that a kernel wrote before it ended its worker: an exception's, or the last.
 func said(before, line string) string {
 	if strings.HasPrefix(before, what) && !strings.HasPrefix(line, what) {
 		return before
@@ -32,7 +31,6 @@ func said(before, line string) string {
 	return line
 }
 
-// onDevice reports whether the op was called on a device that is not PyTorch's own.
 func (e *ending) onDevice() bool {
 	return e.Device != "" && e.Device != engine.CPU && e.Device != engine.Meta
 }

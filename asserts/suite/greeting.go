@@ -57,8 +57,7 @@ func published(version string) string {
 	return "latest"
 }
 
-// ownVersion returns the version of opassert that this program is built from: "v1.2.3", or "v0.0.0
-// (../opassert)" if go.mod replaces it.
+// ownVersion returns the version of opassert in this program: "v1.2.3", or "v0.0.0 (../opassert)" by go.mod's replace.
 func ownVersion() string {
 	info, _ := debug.ReadBuildInfo()
 	return versionIn(cmp.Or(info, new(debug.BuildInfo)))

@@ -69,8 +69,7 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 		if crash == nil {
 			break
 		}
-		// Once more, so that the result of an op depends neither on earlier ones nor on other
-		// programs that end processes.
+		// Once more, so that the result of an op depends neither on earlier ones nor on other programs that end processes.
 		if first := crash.outside && !disturbed; first || crash.mixed && crash.Cause != report.Hang {
 			disturbed = first
 			from = again()
@@ -129,8 +128,7 @@ func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
 	return nil
 }
 
-// folder returns the workers' folder, that of the worker already started if there is one, and a
-// function that removes it.
+// folder returns the workers' folder, that of a worker already started, and a function that removes it.
 func (r *Run) folder() (string, func(), error) {
 	if r.Listed != nil {
 		return r.Listed.scratch.work(), func() {}, nil
@@ -142,9 +140,8 @@ func (r *Run) folder() (string, func(), error) {
 	return scratch.work(), scratch.Remove, nil
 }
 
-// Do runs every case of every op. When ctx ends it returns the results so far, with the context's
-// error. Faults of opassert itself, such as a worker that does not start, are reported in the
-// results of the ops that they affect.
+// Do runs every case of every op. When ctx ends it returns the results so far, with the context's error. Faults of
+// opassert itself, such as a worker that does not start, are reported in the results of the ops that they affect.
 func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 	folder, remove, err := r.folder()
 	if err != nil {

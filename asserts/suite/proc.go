@@ -13,7 +13,6 @@ import (
 	"github.com/opassert/opassert/internal/procstat"
 )
 
-// A pid is the number of a process, about which /proc tells more if the system has it.
 type pid int
 
 // fieldTimes is the first time among the fields of a process's stat: utime, stime, and those of
@@ -52,7 +51,6 @@ func (p pid) runnable() bool {
 	return slices.ContainsFunc(threads, func(file string) bool { return does(procstat.Read(file), "R") })
 }
 
-// children returns the processes that p has started and not waited for.
 func (p pid) children() (all []pid) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p))
 	for _, file := range files {

@@ -45,8 +45,7 @@ type process struct {
 // startup is a third of the time that a worker may take to start.
 const startup = 20 * time.Second
 
-// startProcess starts a worker in a folder, and waits until it is ready. If it is killed meanwhile,
-// another one is started.
+// startProcess starts a worker in a folder, and waits until it is ready; after one that is killed it starts another.
 func startProcess(worker func() *exec.Cmd, folder string, all *workerSet, patience time.Duration) (*process, error) {
 	p, err := startOnce(worker(), folder, all, patience)
 	if wasKilled(err) {
@@ -115,8 +114,7 @@ func (p *process) begin(key string) (err error) {
 	return p.cmd.Start()
 }
 
-// lastLines limits the time for reading a worker's output after it has ended, if a process that a
-// kernel started holds its files open.
+// lastLines limits the time for reading a worker's output after its end: a kernel's process may hold its files open.
 const lastLines = time.Second
 
 func (p *process) wait() {
@@ -182,8 +180,7 @@ func (p *process) wrote() written {
 	return parts
 }
 
-// after formats the output from loading number i of n libraries, or from before with i = -1. The
-// beginning of long output is omitted.
+// after formats the output from loading number i of n libraries, or from before with i = -1, without a long beginning.
 func (w written) after(i, n int) string {
 	if i += len(w) - n; i < 0 || i >= len(w) || strings.TrimSpace(w[i]) == "" {
 		return ""
@@ -299,8 +296,7 @@ func (p *process) time() (sum time.Duration) {
 	return sum
 }
 
-// kernelChildren returns those of all workers, and, before there is a worker, those of the processes that
-// load libraries for it.
+// kernelChildren returns those of all workers, and, before there is a worker, those of what loads libraries for it.
 func (p *process) kernelChildren() kernelChildren {
 	total := func() time.Duration {
 		sum := p.workers.startedTime()
@@ -350,8 +346,7 @@ func (p *process) awaitReplacement() bool {
 // farewell is the time that the watcher of a worker has to end it.
 const farewell = 5 * time.Second
 
-// stop ends the worker, its watcher, and the processes that kernels started. The watcher notices
-// that the requests have no writer.
+// stop ends the worker, its watcher, and kernels' processes. The watcher notices that the requests have no writer.
 func (p *process) stop() {
 	p.workers.Delete(p)
 	p.in.Close()
@@ -464,8 +459,7 @@ func goTrace(text string) (first string, trace []string, ok bool) {
 	return first, trace, ok
 }
 
-// exhausted are last words of a process that got no memory: of Go's run time, with the race
-// detector and without, of C's, and of sanitizers.
+// exhausted are last words of a process that got no memory: of Go, with the race detector or not, C and sanitizers.
 var exhausted = []string{"out of memory", "address space collisions", "annot allocate memory", "failed to allocate"}
 
 // send sends a request. A worker that can't be sent one is over, or does not answer.

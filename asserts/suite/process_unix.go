@@ -47,8 +47,7 @@ func replyFiles() (run, worker *os.File, err error) {
 	return os.NewFile(uintptr(ends[0]), "replies"), os.NewFile(uintptr(ends[1]), "replies"), nil
 }
 
-// takeRequests returns the standard input, and replaces it by an empty one. Programs that kernels
-// start get neither it nor the replies.
+// takeRequests returns the standard input, and replaces it by an empty one. Kernels' programs get neither.
 func takeRequests() (*os.File, error) {
 	fd, err := syscall.Dup(0)
 	if err != nil {

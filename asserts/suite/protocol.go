@@ -12,12 +12,10 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// WorkerVariable, if set in a process's environment, makes it a worker. It names the worker's
-// working folder: some kernels write files there.
+// WorkerVariable, if set in a process's environment, makes it a worker, with this folder: some kernels write there.
 const WorkerVariable = "OPASSERT_WORKER"
 
-// The numbers of a worker's files. Requests are on its standard input; its standard output is left
-// to kernels that print.
+// The numbers of a worker's files. Requests are on its standard input; standard output is for kernels that print.
 const (
 	replyFile = 3 // for replies
 	keyFile   = 4 // the key at the beginning of its lines, which it reads once
@@ -67,8 +65,7 @@ type request struct {
 	// AsItIs reports that no smaller calls are searched for, as one ended a worker.
 	AsItIs bool `json:"asItIs,omitempty"`
 
-	// Learned are the facts that an earlier worker learned, and Origins those of its cases since:
-	// these need not run again.
+	// Learned are the facts that an earlier worker learned, and Origins those of its cases since, which need not rerun.
 	Learned string                `json:"learned,omitempty"`
 	Origins map[int]report.Origin `json:"origins,omitempty"`
 }

@@ -114,7 +114,6 @@ func (s *ResultStore) read() error {
 	return errors.Join(s.file.Truncate(end), err)
 }
 
-// begin empties the file, and writes the first line.
 func (s *ResultStore) begin() error {
 	emptied := s.file.Truncate(0)
 	_, wrote := s.file.WriteAt([]byte(s.header+"\n"), 0)

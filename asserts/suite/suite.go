@@ -34,8 +34,7 @@ type Run struct {
 	// Waived returns the reason why an op may crash like this, or ""; may be nil.
 	Waived func(op *schema.Op, cause string) string
 
-	// Frames reduces the stack of a crash, as reported by a worker with the innermost frame first,
-	// to the op's own functions; may be nil.
+	// Frames reduces a crash's stack, with the innermost frame first, to the op's own functions; may be nil.
 	Frames func(raw []string) []string
 
 	// Foreign returns why a crash with such a stack is not the op's, or ""; may be nil.
@@ -56,7 +55,6 @@ const maxSlow = 3
 // with the full limit. Most of those never end.
 const glance = 4
 
-// longest returns the time limit of a case that runs alone.
 func (r *Run) longest() time.Duration { return max(r.Timeout, r.Compiling) }
 
 // costly divides that limit for a costly case.

@@ -199,8 +199,7 @@ func (s *supervisor) start() error {
 	return s.broken
 }
 
-// ended handles a worker that has ended or does not answer: it fills in the crash, or returns a
-// fault of opassert itself.
+// ended handles a worker that has ended or does not answer: it fills in the crash, or returns opassert's own fault.
 func (s *supervisor) ended(crash *ending) error {
 	if !s.p.over() {
 		crash.outside = slices.ContainsFunc(s.p.pids(), pid.stopped)

@@ -208,7 +208,6 @@ func (s *server) apart(calls *work.Calls) {
 	s.say(lineApart, text)
 }
 
-// cases runs cases, one after the other.
 func (s *server) cases(t *work.Target, q request) error {
 	starting := func(n int) { s.say(lineStart, n, t.Cost(n)) }
 	return s.Runner.Cases(t, work.Span{From: q.From, To: q.To, Skip: q.Skip, Resumed: q.Learned != ""}, starting, s.end)
@@ -237,7 +236,6 @@ func (s *server) result(line string, result *report.CaseResult) error {
 	return err
 }
 
-// list answers a request for the engine's ops.
 func (s *server) list() error {
 	operators, err := s.Engine.Operators()
 	if err != nil {

@@ -24,14 +24,12 @@ type argumentCalls struct {
 type dtypeCalls struct{ calls, changed int }
 
 const (
-	// alikeCalls is the number of calls after which an argument counts as never written, on tensors
-	// of few sizes: they have all other classes of values.
+	// alikeCalls is how many calls on tensors of few sizes, in all other classes, show an argument that is never written.
 	alikeCalls = 100
 	// fewDTypes and fewCalls are the numbers after which an argument counts as not written with these dtypes.
 	fewDTypes, fewCalls = 2, 4
 )
 
-// see counts a tensor of a call.
 func (w *argumentCalls) see(of compare.Write) {
 	w.sizes[fmt.Sprint(of.Sizes)] = true
 	w.changed = w.changed || of.Changed
@@ -94,8 +92,7 @@ func (all writes) add(call []compare.Write) {
 	}
 }
 
-// notes returns notes of the arguments that none of many calls changed, and of the last elements of
-// lists if others change.
+// notes returns notes of the arguments that none of many calls changed, and of lists' last elements if others change.
 func (all writes) notes(o engine.Operator) []*report.Finding {
 	var notes []*report.Finding
 	op, text := o.Name(), o.Schema.Func.String()

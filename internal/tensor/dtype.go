@@ -54,7 +54,6 @@ const (
 	Scaled // quantized: integers with a scale
 )
 
-// A dtype is a row of the table.
 type dtype struct {
 	name        string // the name in Python
 	size        int    // of an element in bytes; 0 if elements share a byte
@@ -175,7 +174,6 @@ func DTypeOfWord(word string) (DType, bool) {
 	return d, ok
 }
 
-// row returns the row of the dtype, or the zero row.
 func (d DType) row() *dtype {
 	if d < 0 || int(d) >= len(dtypes) {
 		return new(dtype)

@@ -13,8 +13,7 @@ type codec struct {
 
 var native = binary.NativeEndian
 
-// Put writes an element as in memory, rounded to the nearest; im is for complex
-// dtypes. If the dtype is not Writable it writes zeros.
+// Put writes an element, rounded to the nearest; im is for complex dtypes. It writes zeros for a dtype not Writable.
 func (d DType) Put(dst []byte, re, im float64) {
 	row := d.row()
 	if row.codec.put == nil {

@@ -1,6 +1,5 @@
 // Package usual has the facts that make the observations of a call usual. The row of each check lists the facts under
-// which it has nothing to report or skip. The fast path of generated wrappers and the watcher's test of calls are made
-// from these lists.
+// which it has nothing to report or skip. They make the fast path of wrappers and the watcher's.
 package usual
 
 // Facts is a set of facts about one subject of a call.

@@ -1,5 +1,4 @@
-// Package wire describes what C++ and Go exchange: named numbers, and the words of records. Headers
-// for C++ and readers for Go are generated from it.
+// Package wire describes what C++ and Go exchange, numbers and the words of records, for generated headers and readers.
 package wire
 
 import (

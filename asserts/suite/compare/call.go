@@ -28,7 +28,6 @@ type side struct {
 	before, after asserts.Observation
 }
 
-// newCall returns a call with the tensors that could be observed.
 func newCall(op *asserts.Op, seen *asserts.Seen, policy *asserts.Policy) *call {
 	c := &call{op: op, seen: seen, policy: policy}
 	before, after, results := seen.Split(op)
@@ -64,7 +63,6 @@ func (s *side) see(before, after asserts.Observation) {
 	}
 }
 
-// returned returns the tensors of a return.
 func (c *call) returned(result int) []*side {
 	return slices.DeleteFunc(slices.Clone(c.returns), func(s *side) bool { return s.of != result })
 }
@@ -110,7 +108,6 @@ func (c *call) report(at asserts.Place) *asserts.Violation {
 	return v
 }
 
-// reportSide adds a violation about a tensor.
 func (c *call) reportSide(s *side) *asserts.Violation {
 	v := c.report(s.at)
 	v.Before, v.After = s.before, s.after
@@ -138,7 +135,6 @@ func (c *call) reportCall(saw, fix string) *asserts.Violation {
 	return v
 }
 
-// conclude returns the verdict.
 func (c *call) conclude() asserts.Verdict {
 	c.verdict.Conclude(c.op)
 	return c.verdict

@@ -54,8 +54,7 @@ func (c *call) compareChange(m *call, a, b *side) {
 	v.Fix = "the schema does not say when it is written: make " + m.kernel() + " write it where the other does, or the other where " + m.kernel() + " does"
 }
 
-// otherNumbers reports whether a written tensor has other numbers: zeros of either sign are equal,
-// as adding 0 may change it, and so are all NaNs.
+// otherNumbers reports whether a written tensor has other numbers: adding 0 changes a zero's sign; NaNs are equal.
 func otherNumbers(was, is *asserts.Snapshot) bool {
 	if !readable(was, is) {
 		return was.Digest != is.Digest

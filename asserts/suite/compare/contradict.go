@@ -72,7 +72,6 @@ func given(o asserts.Observation, of func(*asserts.Snapshot) string) string {
 	return of(o.Content)
 }
 
-// returned returns the observation of a return, or nil.
 func returned(op *asserts.Op, s *asserts.Seen, at asserts.Place) *asserts.Snapshot {
 	for _, out := range newCall(op, s, nil).returns {
 		whole := at.Return && !at.Inside && !out.at.Inside

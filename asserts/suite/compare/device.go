@@ -48,8 +48,7 @@ func (c *call) device(devices []string) (device string) {
 	return device
 }
 
-// names returns a function that reports whether a name is the device's, or that of its type, which
-// stands for the current device.
+// names returns a function that reports whether a name is the device's, or its type's: the current device.
 func names(device string) func(name string) bool {
 	return func(name string) bool { return device == name || strings.HasPrefix(device, name+":") }
 }

@@ -89,7 +89,6 @@ func differing(x, y *asserts.Snapshot) (differ, of int) {
 	return differ, of
 }
 
-// sameShape reports whether two tensors have the same metadata that determines their shape.
 func sameShape(x, y *asserts.Snapshot) bool {
 	return slices.Equal(x.Sizes, y.Sizes) && slices.Equal(x.Strides, y.Strides) && x.Offset == y.Offset && x.DType == y.DType
 }

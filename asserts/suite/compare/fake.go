@@ -24,8 +24,7 @@ type Fake struct {
 	Elsewhere []string
 }
 
-// A Guard is a condition on symbolic sizes that a fake sets, although it returns the same without
-// it.
+// A Guard is a condition on symbolic sizes that a fake sets, although it returns the same without it.
 type Guard struct {
 	Arg   int    `json:"argument"` // position in the schema
 	Text  string // "x.shape[0] == 4"
@@ -41,10 +40,9 @@ type Open struct {
 	Offset      bool // an offset in the storage; Dim is unused
 }
 
-// Fakes compares the call of an op's fake with that of its kernel: which tensors share storage,
-// and the sizes, strides, dtype and device of the returns, and of the arguments that the op writes.
-// A missing fake is a note. If the kernel shares storage against the schema, which Judge reports,
-// the two are not compared.
+// Fakes compares the call of an op's fake with that of its kernel: which tensors share storage, and the sizes,
+// strides, dtype and device of the returns, and of the arguments that the op writes. A missing fake is a note. If the
+// kernel shares storage against the schema, which Judge reports, the two are not compared.
 func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Policy) asserts.Verdict {
 	r, f := newCall(op, real, policy), newCall(op, fake.Settled(real), policy)
 	f.fake = true
@@ -97,9 +95,8 @@ var consequences = map[string]string{
 	"strides": "inductor's code asserts the fake's strides, or else computes with wrong elements",
 }
 
-// compareWritten compares the sizes, strides and dtypes of the written arguments after the two
-// calls. If the kernel changes metadata that it must keep and the fake does not, the kernel is at
-// fault: OA013.
+// compareWritten compares the sizes, strides and dtypes of the written arguments after the two calls. If the kernel
+// changes metadata that it must keep and the fake does not, the kernel is at fault: OA013.
 func (c *call) compareWritten(m *call) {
 	for _, a := range c.arguments {
 		k := slices.IndexFunc(m.arguments, func(b *side) bool { return b.of == a.of && b.at.Element == a.at.Element })
@@ -129,8 +126,7 @@ func (c *call) compareWritten(m *call) {
 	}
 }
 
-// compareNumbers compares the numbers that the two calls return, and reports the first pair that is
-// not alike.
+// compareNumbers compares the numbers that the two calls return, and reports the first pair that is not alike.
 func (c *call) compareNumbers(m *call, alike func(a, b float64) bool, fix string) *asserts.Violation {
 	kernel, other := c.seen.Numbers, m.seen.Numbers
 	for i := range min(len(kernel), len(other)) {
@@ -143,7 +139,6 @@ func (c *call) compareNumbers(m *call, alike func(a, b float64) bool, fix string
 	return nil
 }
 
-// reshaped reports whether the call changed the shape of a tensor.
 func (s *side) reshaped() bool {
 	b, a := s.before.Content, s.after.Content
 	return b != nil && a != nil && !sameShape(b, a)
@@ -160,8 +155,7 @@ func (c *call) reportGuard(g Guard) {
 	}
 }
 
-// Settled returns the call with unknown values replaced by those of the real call, or the closest
-// that the fake allows.
+// Settled returns the call with those of the real call for unknown values, or the closest that the fake allows.
 func (f *Fake) Settled(real *asserts.Seen) *asserts.Seen {
 	seen := f.Seen
 	seen.Results = slices.Clone(seen.Results)

@@ -7,13 +7,11 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// multiplied is the step of the numbers that devices multiply in a matrix product of float32, such as
-// those with TensorFloat-32: 1 and the next.
+// multiplied is the step of numbers that devices multiply in a matrix product of float32, as with TensorFloat-32.
 const multiplied = 1.0 / (1 << 10)
 
-// A spread bounds the difference between kernels that add and multiply the same numbers in another
-// order, from the numbers of the arguments and of the results on the CPU. Results on the device do
-// not count, since a wrong result would justify itself.
+// A spread bounds the difference between kernels that add and multiply the same numbers in another order, from the
+// numbers of the arguments and of the results on the CPU. Results on the device do not count: one would justify itself.
 type spread struct {
 	infinite    bool    // an argument holds an infinity
 	unordered   bool    // an argument holds a NaN
@@ -44,7 +42,6 @@ func spreadOf(op *asserts.Op, real, twin *asserts.Seen) *spread {
 	return s
 }
 
-// add adds the numbers of tensors.
 func (s *spread) add(all []asserts.Observation, given bool) {
 	for _, o := range all {
 		if o.Content == nil {

@@ -70,7 +70,6 @@ func (c *call) compare(m *call, subject asserts.Place, real, meta []*side) {
 	}
 }
 
-// onDevice reports whether a tensor is on a device other than the CPU.
 func onDevice(o *asserts.Observation) bool {
 	return o.Content != nil && o.Content.Device != "" && o.Content.Device != "cpu"
 }
@@ -123,7 +122,6 @@ func (c *call) differences(m *call, a, b *side) []aliasDiff {
 	return saw
 }
 
-// A aliasDiff is a property in which two calls differ, and how.
 type aliasDiff struct{ of, text string }
 
 func texts(all []aliasDiff) string {

@@ -12,8 +12,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// Tolerance is the default of -tolerance: how far values may be from those of the CPU. A larger
-// difference is no rounding error.
+// Tolerance is the default of -tolerance: how far values may be from those of the CPU. More is no rounding error.
 const Tolerance = 0.01
 
 // The reasons for not comparing values, or for not reporting those that differ.
@@ -47,7 +46,6 @@ func (c *call) severalResults() string {
 	return ""
 }
 
-// inOneAnother reports whether two tensors may have elements in common.
 func inOneAnother(a, b *asserts.Observation) bool {
 	if a.Storage == 0 || a.Storage != b.Storage || a.Content == nil || b.Content == nil {
 		return false
@@ -57,8 +55,7 @@ func inOneAnother(a, b *asserts.Observation) bool {
 	return !known || !too || first < to && from < end
 }
 
-// areIndexes reports whether two numbers are the index of a call's device and that of the CPU, as
-// Tensor.get_device returns them.
+// areIndexes reports whether two numbers are the index of a call's device and that of the CPU, as of Tensor.get_device.
 func areIndexes(call *asserts.Seen, a, b float64) bool {
 	index := fmt.Sprint(":", a)
 	return b == -1 && slices.ContainsFunc(call.Before, func(o asserts.Observation) bool {
@@ -66,8 +63,7 @@ func areIndexes(call *asserts.Seen, a, b float64) bool {
 	})
 }
 
-// Values compares the results and the writes of a call with those of the same call on the CPU:
-// elements of tensors, and numbers.
+// Values compares elements of tensors, and numbers, that a call returns or writes with those of the call on the CPU.
 func Values(op *asserts.Op, real, twin *asserts.Seen, on string, tolerance float64, policy *asserts.Policy) asserts.Verdict {
 	of := spreadOf(op, real, twin)
 	faults, left := beyondOf(op, real, twin, tolerance, of)
@@ -107,9 +103,8 @@ func Values(op *asserts.Op, real, twin *asserts.Seen, on string, tolerance float
 	return verdict
 }
 
-// beyondOf returns the returns and written arguments with elements that differ between a call and
-// the same one on the CPU by more than a tolerance, relative to 1 + their absolute value, and the
-// number of differences left out, by reason.
+// beyondOf returns the returns and written arguments with elements that differ between a call and the same one on the
+// CPU by more than a tolerance, relative to 1 + their absolute value, and how many are left out, by reason.
 func beyondOf(op *asserts.Op, real, twin *asserts.Seen, tolerance float64, of *spread) (faults []asserts.Fault, left map[string]int) {
 	left = make(map[string]int)
 	for _, d := range Differing(op, real, twin) {
@@ -173,7 +168,6 @@ func whole(s *asserts.Snapshot) bool {
 	return int64(len(s.Bytes)) == s.Nbytes && len(s.Strides) == len(s.Sizes) && s.Within()
 }
 
-// parts returns the number of components of an element.
 func parts(d tensor.DType) int {
 	if d.Class() == tensor.Complex {
 		return 2

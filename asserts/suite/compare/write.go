@@ -17,8 +17,7 @@ type Write struct {
 	Changed bool        `json:"changed,omitempty"`
 }
 
-// An ElementRole is the role of a tensor in an argument: the only one, the last of a list of several, or
-// another.
+// An ElementRole is the role of a tensor in an argument: the only one, the last of a list of several, or another.
 type ElementRole string
 
 const (
@@ -32,8 +31,7 @@ const (
 	manySizes = 3
 )
 
-// EnoughCalls reports whether a number of calls, on tensors of a number of sizes, is enough to conclude that an
-// argument is never written.
+// EnoughCalls reports whether a number of calls, on tensors of so many sizes, shows that an argument is never written.
 func EnoughCalls(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySizes }
 
 // Unwritten returns a violation of an argument, or the last of its elements, that the schema lets its op
@@ -50,8 +48,7 @@ func Unwritten(op, schema string, argument asserts.Place, of ElementRole, calls,
 	return linted(op, schema, argument, asserts.Unwritten, saw)
 }
 
-// UnwrittenAs returns a violation of an argument that calls change, except all those where it has one of
-// these dtypes.
+// UnwrittenAs returns a violation of an argument that calls change, except all those where it has one of these dtypes.
 func UnwrittenAs(op, schema string, argument asserts.Place, calls int, dtypes []string) *asserts.Violation {
 	saw := fmt.Sprintf("other calls change it, but none of %d calls where it is %s", calls, strings.Join(dtypes, " or "))
 	return linted(op, schema, argument, "lost-dtype", saw)
@@ -64,9 +61,8 @@ func linted(op, schema string, argument asserts.Place, symptom asserts.Symptom, 
 	}
 }
 
-// WritesOf returns a Write for each argument with (a!) whose contents were observed before and
-// after a call. Absent ones, tensors without elements, tensors that are not plain, and those that
-// share their storage with another are left out.
+// WritesOf returns a Write for each argument with (a!) whose contents were observed before and after a call, without
+// absent ones, tensors that have no elements or are not plain, and those that share a storage.
 func WritesOf(op *asserts.Op, seen *asserts.Seen) []Write {
 	if seen == nil {
 		return nil

@@ -29,12 +29,10 @@ type Engine interface {
 	// Make makes a tensor, without keeping the data of d. Ops of the library that it calls may throw.
 	Make(d Dense, f Form) (Tensor, error)
 
-	// View makes a tensor that shares the storage and the version of another one; d describes its
-	// layout and has no data.
+	// View makes a tensor that shares the storage and the version of another one; d describes its layout and has no data.
 	View(t Tensor, d Dense) (Tensor, error)
 
-	// Twins makes tensors of the same sizes, strides and dtypes on another device;
-	// twins of tensors that share a storage share one.
+	// Twins makes tensors of the same sizes, strides and dtypes on another device, which share storages as these.
 	Twins(ts []Tensor, on Device) ([]Tensor, error)
 
 	// Generator makes a random number generator, as an argument.
@@ -66,8 +64,7 @@ type Engine interface {
 // An Operator is an op of an engine.
 type Operator struct {
 	Schema *schema.Op
-	// Below means that it has a kernel below autograd for dense tensors of the first device, or one
-	// that serves all backends.
+	// Below means that it has a kernel below autograd for dense tensors of the first device, or for all.
 	Below bool
 	// Kernel is the sort of kernel that serves the device of the tensors, unless that is the CPU.
 	Kernel KernelKind
@@ -75,8 +72,7 @@ type Operator struct {
 	Autograd bool
 	// OnMeta reports that a library has a kernel for meta alone for it.
 	OnMeta bool
-	// Raises reports that callers of its kernel raise the versions of the arguments that it may
-	// write, even if it does not write them.
+	// Raises reports that callers of its kernel raise the versions of arguments that it may write, written or not.
 	Raises bool
 	// Inferred reports that torch.library.custom_op made its schema.
 	Inferred bool

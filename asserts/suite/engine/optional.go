@@ -30,8 +30,7 @@ type RuleCaller interface {
 type CopyTracker interface {
 	// HasRules reports whether it does.
 	HasRules() bool
-	// LostWrites calls an op's kernel and returns the arguments of which it writes copies that are
-	// never read, and where.
+	// LostWrites calls an op's kernel and returns the arguments of which it writes copies that are never read, and where.
 	LostWrites(op *asserts.Op, args []any) map[string]asserts.Site
 }
 

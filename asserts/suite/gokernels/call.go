@@ -117,7 +117,6 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 	return out, nil
 }
 
-// arguments makes the arguments of the kernel.
 func (e *Engine) arguments(op *schema.Op, k goKernel, args []any) (in []reflect.Value, err error) {
 	defer kernelError(&err)
 	in = slices.Repeat([]reflect.Value{reflect.ValueOf(context.Background())}, k.Type().NumIn())
@@ -173,7 +172,6 @@ func (l *Library) heldTensors(schemas []schema.Argument, passed []reflect.Value)
 	return all
 }
 
-// An observer is asserts.Observe, or a function like it.
 type observer func(t asserts.Tensor, level asserts.Level) asserts.Observation
 
 // observe observes the tensors of every argument, and returns the number of each.
@@ -205,8 +203,7 @@ func attribute(does string) {
 	}
 }
 
-// results returns the tensors of each return of a kernel, and records them. A handle
-// that the caller passed still belongs to the caller.
+// results returns the tensors of each return of a kernel, and records them. A handle passed belongs to the caller.
 func (e *Engine) results(out *engine.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor) (returned [][]asserts.Tensor) {
 	for i, r := range op.Func.Returns {
 		if len(results) == 0 || !r.Type.IsTensorLike() {

@@ -41,8 +41,7 @@ type Library struct {
 	// Twins makes copies of tensors on another device; it has an entry for each device besides that of Make.
 	Twins map[engine.Device]func(ts []asserts.Tensor) ([]asserts.Tensor, error)
 
-	// Value turns a value of the suite into one of the library's own type, such
-	// as its dtypes; false for other types. It may be nil.
+	// Value turns a value of the suite into one of the library, such as its dtypes; false for other types. It may be nil.
 	Value func(v any, to reflect.Type) (any, bool)
 
 	// Release releases a tensor that a kernel returned or Make made. It may be nil.
@@ -71,7 +70,6 @@ func (l *Library) Engine() (*Engine, error) {
 	return e, err
 }
 
-// missing returns the reason why an op can't be called, or "".
 func (l *Library) missing(op *schema.Op) string {
 	if why := cmp.Or(l.Left[op.Name()], l.Missing[op.Name()]); why != "" {
 		return why
@@ -184,8 +182,7 @@ func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	return e.lib.hold(t), nil
 }
 
-// inspect panics if the observation of a tensor that the library made is impossible:
-// findings of every op would follow from it.
+// inspect panics if the observation of a tensor that the library made is impossible: findings of every op would follow.
 func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
 	level := asserts.Identity
 	if e.inspected < mostInspected {

@@ -24,8 +24,7 @@ type views struct {
 	searches map[string]int        // by the same
 }
 
-// A viewCall is a call of a view op on a base of a layout, with the positions of its
-// other arguments among their candidates.
+// A viewCall is a call of a view op on a base of a layout, with its other arguments' positions among their candidates.
 type viewCall struct {
 	op     *schema.Op
 	base   int
@@ -146,7 +145,6 @@ func (e *Engine) base(l viewLayout, i int) *handle {
 	return e.lib.hold(t)
 }
 
-// drop releases a base that was made.
 func (l viewLayout) drop(base *handle) {
 	if base != l.on {
 		base.Release()
@@ -177,7 +175,6 @@ func (e *Engine) callView(c viewCall, l viewLayout, base *handle, before asserts
 	return t
 }
 
-// hasLayout reports whether a view of a base has the layout.
 func (l viewLayout) hasLayout(view, base asserts.Observation) bool {
 	v, b := view.Content, base.Content
 	if v == nil || b == nil || view.Impl == base.Impl || !slices.Equal(v.Sizes, l.Sizes) {
@@ -245,7 +242,6 @@ func ones(base []int64, d engine.Dense) []int64 {
 	return base
 }
 
-// otherView returns the layout of another tensor in the storage of t.
 func otherView(t *handle, d engine.Dense) viewLayout {
 	return viewLayout{Dense: d, on: t, bases: [][]int64{d.Sizes}, sort: fmt.Sprint("view ", len(d.Sizes))}
 }

@@ -80,8 +80,7 @@ func (k *pythonCall) body(f Problem) (*pythonBody, error) {
 	return b, err
 }
 
-// ruled sets the template for a call that the kernel accepts, and the same one with arguments that
-// require grad and its backward, or under vmap.
+// ruled sets the template for a call that the kernel accepts, and the same one under vmap, or with grad and backward.
 func (b *pythonBody) ruled(v *asserts.Violation) (err error) {
 	b.Template = "backward"
 	switch v.Symptom {

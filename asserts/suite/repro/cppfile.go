@@ -86,7 +86,6 @@ func (s Source) cppText(f Problem, below bool) (string, error) {
 	return b.text(about, b.Do(template)), nil
 }
 
-// A cppBody is a C++ program under construction: the statements of one of cpp.tmpl's templates.
 type cppBody struct {
 	program
 	Stack     string // a statement that declares it
@@ -141,7 +140,6 @@ func (s Source) buildLine(f Problem) []string {
 	return s.Build(f.Name()+".cpp", f.Name())
 }
 
-// args makes the arguments, and returns them as written in the call.
 func (b *cppBody) args(recipe string) ([]string, error) {
 	k, err := readCase(b.op, recipe)
 	if err != nil {
@@ -171,7 +169,6 @@ func (b *cppBody) args(recipe string) ([]string, error) {
 	return all, nil
 }
 
-// cppName returns the C++ name of a dtype, layout, format or quantization scheme, or "".
 func cppName(name string) string {
 	if dtype := cppDTypes[name]; dtype != "" {
 		return "at::ScalarType::" + dtype

@@ -155,7 +155,6 @@ var forms = map[engine.Form]string{
 	engine.Negative:  "{ns}_neg_view({})",
 }
 
-// scalar returns a value that contains no other.
 func (d *dialect) scalar(v *sample.Value) (text string, err error) {
 	around, ok := d.values[v.Kind]
 	switch v.Kind {
@@ -263,8 +262,7 @@ func quantizedAs(t *sample.TensorSpec) (dtype, zero string) {
 	return dtype, zero
 }
 
-// nestedSizes returns the sizes of the tensors in a nested one: as many as the first dimension is
-// long, the last one shorter unless all are even.
+// nestedSizes returns the sizes of the tensors in a nested one: one for each row, the last shorter unless all are even.
 func nestedSizes(t *sample.TensorSpec) [][]int64 {
 	all := make([][]int64, t.Sizes[0])
 	for i := range all {
@@ -276,7 +274,6 @@ func nestedSizes(t *sample.TensorSpec) [][]int64 {
 	return all
 }
 
-// dense returns an expression for a strided tensor with its whole storage.
 func (d *dialect) dense(t *sample.TensorSpec, turn int) string {
 	var room []byte
 	like := t.Dense(&room, turn)

@@ -281,7 +281,6 @@ var goTypes = map[tensor.DType]string{
 	tensor.Bool: "bool", tensor.Complex64: "complex64", tensor.Complex128: "complex128",
 }
 
-// goData returns an expression for the bytes of a storage: repeated bytes are written once.
 func goData(dtype tensor.DType, data []byte) string {
 	size := dtype.Size()
 	to, ok := goTypes[dtype]
@@ -385,7 +384,6 @@ func (g *goFile) results(call, used string) string {
 	}
 }
 
-// crash calls the kernel in a process of its own.
 func (g *goFile) crash(call string) {
 	for _, name := range g.names {
 		if name != "" && !strings.Contains(call, name) {

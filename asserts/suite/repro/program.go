@@ -79,8 +79,7 @@ func (s Source) Texts(f Problem) ([]string, error) {
 	}), nil
 }
 
-// byRules reports whether the fault is of functions that are registered besides the kernel: below
-// autograd they are not called.
+// byRules reports whether the fault is of functions registered besides the kernel: below autograd they are not called.
 func (f Problem) byRules() bool {
 	if f.Finding != nil {
 		return f.Finding.Violation.Code == asserts.AutogradKernel
@@ -191,7 +190,6 @@ func (s Source) about(f Problem) string {
 	return printable.Sprintf("%s", printable.Lines(about.statement("about", fields{"problem": f, "version": s.Version})))
 }
 
-// about has the texts of every language.
 var about = dialect{statements: statementsOf("about.tmpl")}
 
 func commented(mark, text string) string {

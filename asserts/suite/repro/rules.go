@@ -17,8 +17,7 @@ import (
 //go:embed rules.yaml
 var ruleTexts []byte
 
-// rules returns how programs tell whether a rule is broken: by code, and " alone" without a tensor that it
-// is compared with.
+// rules returns how programs tell whether a rule is broken: by code, and " alone" without a tensor to compare with.
 var rules = sync.OnceValue(func() (all map[string]rule) {
 	if err := yaml.Unmarshal(ruleTexts, &all); err != nil {
 		panic(err) // it is embedded

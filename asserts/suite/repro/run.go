@@ -25,8 +25,7 @@ const mark = " Written by opassert -repro."
 type ProgramFolder struct {
 	Path   string
 	Python string // "" if the engine has none
-	// Calls are recorded cases of a program's ops, one of which may show a finding that has none of
-	// its own; nil for a run that makes its own.
+	// Calls are recorded cases of a program's ops, for findings that have none; nil for a run that makes its own.
 	Calls map[string][]string
 	Source
 
@@ -34,8 +33,7 @@ type ProgramFolder struct {
 	included []string // flags for C++, once its headers are precompiled
 }
 
-// Clear makes the folder, and removes the programs of an earlier run, also those in subfolders. A
-// folder with other files is not changed.
+// Clear makes the folder, and removes an earlier run's programs, in subfolders too. One with other files is left alone.
 func (d *ProgramFolder) Clear() error {
 	entries, err := os.ReadDir(d.Path)
 	if os.IsNotExist(err) {
@@ -234,8 +232,7 @@ func (d *ProgramFolder) writeIn(l language, f Problem, by *programRunner) (*repo
 	return p, l.put(p, usual)
 }
 
-// calls returns a fault with the calls that may show it: if a program's were recorded, each of
-// them, the shortest first.
+// calls returns a fault with the calls that may show it: each of a program's that were recorded, the shortest first.
 func (d *ProgramFolder) calls(f Problem) (all []Problem, err error) {
 	if d.Calls == nil {
 		return []Problem{f}, nil

@@ -98,8 +98,7 @@ func (r *programRunner) forked(file string, like bool) (shown bool, why string) 
 	return outcome(status, out)
 }
 
-// outcome reports whether the fault is there, or why it is not, from the exit status of a program,
-// negative for a signal, and its output.
+// outcome reports whether the fault is there, or why not, from a program's output and status, negative for a signal.
 func outcome(status int, out []byte) (shown bool, why string) {
 	last := lastLine(out)
 	switch {
@@ -152,7 +151,6 @@ const interrupted = "it was not run: interrupted"
 
 const unbuilt = "it can't be built: "
 
-// firstError returns the first line of a compiler's output that is an error.
 func firstError(out []byte) string {
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); strings.Contains(line, ": ") && !strings.Contains(line, ": In function") {

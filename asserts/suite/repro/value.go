@@ -22,7 +22,6 @@ type pythonCall struct {
 	earlier *pythonCall // made before it, if that is another call
 }
 
-// readCase parses a case in the form of findings.
 func readCase(op *schema.Op, recipe string) (*sample.Case, error) {
 	var given map[string]string
 	if err := yaml.Unmarshal([]byte(recipe), &given); err != nil {

@@ -10,8 +10,7 @@ func (t *Tensor) AsStrided(sizes, strides []int64, offset int64) *Tensor {
 	return t.AsStridedDType(t.DType(), sizes, strides, offset)
 }
 
-// AsStridedDType is AsStrided for a view that reads the bytes as another type;
-// strides and offset count elements of that type.
+// AsStridedDType is AsStrided for a view that reads the bytes as another type, in which strides and offset count.
 func (t *Tensor) AsStridedDType(d DType, sizes, strides []int64, offset int64) *Tensor {
 	base := t.get()
 	Check(base.layout == Strided, "as_strided of a %v tensor", base.layout)

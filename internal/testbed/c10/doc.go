@@ -16,6 +16,5 @@
 // Use counts and version counters are atomic, so handles of one tensor may
 // live on several goroutines. One handle is for one goroutine at a time.
 //
-// Package kernels has kernels for it, package samples calls of each of them,
-// and package faults kernels that each break one rule.
+// Package kernels has its kernels, samples calls of each of them, and faults kernels that each break one rule.
 package c10

@@ -90,8 +90,7 @@ func (t *Tensor) CopyElement(i int64, src *Tensor, j int64) {
 	}
 }
 
-// Bytes returns the bytes of the whole storage, nil on meta. It is for tests, which
-// plant faults with it, and not for kernels.
+// Bytes returns the bytes of the whole storage, nil on meta. It is for tests, not for kernels.
 func (t *Tensor) Bytes() []byte {
 	x := t.get()
 	for x.inner != nil {

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// A Generator is a source of random numbers that returns the same ones for the
-// same seed. It may be used by several goroutines.
+// A Generator is a source of random numbers, the same for the same seed. Several goroutines may use it.
 //
 // Source: aten/src/ATen/core/Generator.h.
 type Generator struct {

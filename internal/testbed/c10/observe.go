@@ -47,8 +47,7 @@ func (x *TensorImpl) parts(o *asserts.Observation, level asserts.Level) []assert
 	return nil
 }
 
-// observeContents adds the observations of the content level: only the metadata
-// without a storage, or without bytes in it.
+// observeContents adds the observations of the content level: the metadata alone without bytes.
 func (x *TensorImpl) observeContents(o *asserts.Observation) {
 	if x.version != nil {
 		o.Version = x.version.Load()
@@ -66,7 +65,6 @@ func (x *TensorImpl) observeContents(o *asserts.Observation) {
 	}
 }
 
-// layoutText is the layout, with whether a sparse tensor is coalesced.
 func (x *TensorImpl) layoutText() string {
 	if x.sparse != nil && x.sparse.coalesced {
 		return x.layout.String() + " coalesced"

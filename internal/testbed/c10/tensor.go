@@ -9,8 +9,7 @@ import (
 
 // TensorImpl is a tensor: a storage, sizes, strides and an offset.
 //
-// Sizes and strides are never changed in place, so that tensors can share them: a
-// tensor whose metadata changes gets new ones.
+// Sizes and strides are never changed in place, so that tensors can share them: new metadata are new ones.
 //
 // Source: c10/core/TensorImpl.h.
 type TensorImpl struct {
@@ -121,8 +120,7 @@ func (t *Tensor) RetainStorage() { t.get().storage.retain() }
 // Sizes returns the size of each dimension; not to be changed.
 func (t *Tensor) Sizes() []int64 { return t.get().sizes }
 
-// Strides returns the distance, in elements, between neighbours along each
-// dimension; not to be changed. Sparse tensors have none.
+// Strides returns the distance in elements along each dimension; not to be changed. Sparse tensors have none.
 func (t *Tensor) Strides() []int64 {
 	Check(t.Layout() == Strided, "a %v tensor has no strides", t.Layout())
 	return t.get().strides
@@ -194,8 +192,7 @@ func Numel(sizes []int64) int64 { return tensor.Numel(sizes) }
 // ContiguousStrides returns the strides of a contiguous tensor of these sizes.
 func ContiguousStrides(sizes []int64) []int64 { return tensor.ContiguousStrides(sizes) }
 
-// WrapDim turns a dimension counted from the end into one counted from the
-// start. A 0-dim tensor counts as one of one dimension.
+// WrapDim counts a dimension from the start that was counted from the end. A 0-dim tensor counts as of one dimension.
 //
 // Source: c10/core/WrapDimMinimal.h, maybe_wrap_dim.
 func WrapDim(dim, dims int64) int64 {

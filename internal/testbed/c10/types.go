@@ -8,8 +8,7 @@ import (
 
 // A DType is the type of an element. In the order of promotion: an operation on two types returns the later one.
 //
-// Source: c10/core/ScalarType.h. Promotion is simpler than PyTorch's: a 0-dim
-// tensor counts as any other.
+// Source: c10/core/ScalarType.h. Promotion is simpler than PyTorch's: a 0-dim tensor counts as any other.
 type DType uint8
 
 const (

@@ -14,8 +14,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Open returns an engine over kernels of the embedded engine: functions by the
-// name of their op, with the schemas of a file.
+// Open returns an engine over kernels of the embedded engine: functions by their op's name, with a file's schemas.
 func Open(kernels map[string]any, ops []*schema.Op) (*gokernels.Engine, error) {
 	lib := gokernels.Library{
 		Name: "embedded engine", Ops: ops, Kernels: kernels,
@@ -66,7 +65,6 @@ func build(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
 	return coo(t), nil
 }
 
-// view makes a tensor in the storage of another.
 func view(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error) {
 	return t.(*c10.Tensor).AsStrided(d.Sizes, d.Strides, d.Offset), nil
 }
@@ -89,7 +87,6 @@ func coo(dense *c10.Tensor) *c10.Tensor {
 	return c10.NewSparseCOO(indices, values, dense.Sizes(), true)
 }
 
-// twins makes tensors of the same sizes and strides on the meta device.
 func twins(ts []asserts.Tensor) ([]asserts.Tensor, error) {
 	return slicesx.Map(ts, func(t asserts.Tensor) asserts.Tensor { return t.(*c10.Tensor).OnMeta() }), nil
 }

@@ -63,8 +63,7 @@ type plant struct {
 	onLibtorch string           // the test that breaks it on libtorch; "" if ops of places.cpp do
 }
 
-// OnLibtorch returns the test that breaks a check on libtorch, or "" if ops of
-// cmd/opassert/internal/watch/testdata/places.cpp do.
+// OnLibtorch returns the test that breaks a check on libtorch, or "" if ops of watch/testdata/places.cpp do.
 func OnLibtorch(code asserts.Code) string { return plants[code].onLibtorch }
 
 // cells are those of one kind, or every kind, in one class of op, or every class.
@@ -110,8 +109,7 @@ func (p placement) kernel(name string) KernelSource {
 	return KernelSource{Op: "fault::" + name + p.suffix, Schema: p.schema, Subject: p.subject, With: p.with, Element: p.element()}
 }
 
-// Kernels returns the kernels to generate: for each act its faulty kernels, then their
-// healthy twins, one for each schema.
+// Kernels returns the kernels to generate: for each act its faulty kernels, then a healthy twin for each schema.
 func Kernels() []KernelSource {
 	var kernels, twins []KernelSource
 	written := map[string]bool{}

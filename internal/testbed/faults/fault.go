@@ -85,7 +85,6 @@ func Matrix() []Cell {
 	return cells
 }
 
-// impossible returns the reason why no kernel can break a rule in a cell, or "".
 func impossible(code asserts.Code, kind SubjectKind, class Class) string {
 	p := plants[code]
 	also := slices.Contains(p.also, kind)

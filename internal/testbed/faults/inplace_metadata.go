@@ -14,7 +14,6 @@ var _ = planting(asserts.InplaceMetadata, plant{
 	impossible: onlyInPlace,
 })
 
-// reshape writes a vector and makes it a matrix of one row.
 func reshape(t *c10.Tensor) {
 	increased(t).SetSizesAndStrides([]int64{1, t.Numel()}, []int64{t.Numel(), 1}, t.Offset())
 }

@@ -34,7 +34,6 @@ func onMeta(do func(t, with *c10.Tensor) *c10.Tensor) func(t, with *c10.Tensor) 
 	}
 }
 
-// enlarged returns a new tensor with one more element.
 func enlarged(t, _ *c10.Tensor) *c10.Tensor {
 	defer t.Release()
 	return c10.Empty([]int64{t.Numel() + 1}, t.Options())

@@ -71,8 +71,7 @@ func closeCalls() []Silent {
 	}
 }
 
-// A Panic is a call whose kernel panics. The wrapper must pass the panic on, report
-// nothing and add no reference to an argument.
+// A Panic is a call whose kernel panics. The wrapper must pass that on, report nothing and add no reference.
 type Panic struct {
 	Op   string
 	Args func() []any

@@ -10,8 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
-// reduce computes a tensor with one element for each group of elements that
-// differ only in the given dimensions; no dimension means all.
+// reduce computes a tensor with one element for each group that differs only in the given dimensions; none means all.
 func reduce(self *c10.Tensor, dims []int64, keepdim bool, o c10.TensorOptions, f func([]float64) float64) *c10.Tensor {
 	sizes, groups := grouped(self, dims)
 	values := slicesx.Map(groups, f)
@@ -36,8 +35,7 @@ func reduced(self *c10.Tensor, dims []int64) []bool {
 	return gone
 }
 
-// grouped returns the sizes after reducing, with the reduced dimensions as 1, and the
-// values that are reduced to each element.
+// grouped returns the sizes after reducing, with reduced dimensions as 1, and the values reduced to each element.
 func grouped(self *c10.Tensor, dims []int64) ([]int64, [][]float64) {
 	sizes := slices.Clone(self.Sizes())
 	for d, gone := range reduced(self, dims) {

@@ -22,7 +22,6 @@ func SparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, 
 	return assembleCOO(Clone(indices, nil), Clone(values, nil), size, isCoalesced != nil && *isCoalesced)
 }
 
-// assembleCOO makes a sparse tensor that owns the given members.
 func assembleCOO(indices, values *c10.Tensor, sizes []int64, coalesced bool) *c10.Tensor {
 	defer releaseAll([]*c10.Tensor{indices, values})
 	return c10.NewSparseCOO(indices, values, sizes, coalesced)

@@ -42,7 +42,6 @@ func copyOut(out, from *c10.Tensor) *c10.Tensor {
 	return out
 }
 
-// copyElements copies between tensors of the same sizes.
 func copyElements(to, from *c10.Tensor) {
 	for i := range to.Numel() {
 		to.CopyElement(i, from, i)

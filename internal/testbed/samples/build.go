@@ -50,7 +50,6 @@ func each(variants []variant, cases ...testCase) []testCase {
 	return cases
 }
 
-// with appends arguments to those of cases.
 func with(rest []any, cases ...testCase) []testCase {
 	for i := range cases {
 		cases[i].args = slices.Concat(cases[i].args, rest)
@@ -58,7 +57,6 @@ func with(rest []any, cases ...testCase) []testCase {
 	return cases
 }
 
-// prefixed puts a word before the names of cases.
 func prefixed(word string, cases []testCase) []testCase {
 	for i := range cases {
 		cases[i].name = word + "-" + cases[i].name
@@ -66,8 +64,7 @@ func prefixed(word string, cases []testCase) []testCase {
 	return cases
 }
 
-// A description makes an argument of a builder's variant. A description that is passed
-// twice in a call makes one tensor.
+// A description makes an argument of a builder's variant. Passed twice in a call it makes one tensor.
 type description struct{ make func(*builder) any }
 
 func tensorOf(make func(*builder) *c10.Tensor) *description {

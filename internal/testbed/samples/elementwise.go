@@ -25,7 +25,6 @@ func onShapes(op string, self func(sizes ...int64) *description, rest []any) []t
 	return with(rest, cases...)
 }
 
-// binary returns the cases of an op on two tensors.
 func binary(op string, rest ...any) []testCase {
 	return with(rest,
 		call(op, "matrix", floats(2, 3), floats(2, 3)),

@@ -33,8 +33,7 @@ func inPlace() []testCase {
 	)
 }
 
-// binaryOut returns the cases of an op that writes the result of two tensors
-// into a third; before is the arguments between them.
+// binaryOut returns the cases of an op that writes the result of two tensors into a third, after the arguments before.
 func binaryOut(op string, before ...any) []testCase {
 	into := func(name string, self, other, out *description) testCase {
 		return call(op, name, slices.Concat([]any{self, other}, before, []any{out})...)

@@ -6,7 +6,6 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
-// results returns the cases of ops that compute a new tensor or numbers, or return their argument.
 func results() []testCase {
 	values := without(meta)
 	return slices.Concat(

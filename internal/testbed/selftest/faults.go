@@ -56,7 +56,6 @@ func runOnMeta(f faults.Planted) FaultResult {
 	return r
 }
 
-// lint lints the schema of a fault, and the schema without the fault.
 func lint(f faults.Planted) FaultResult {
 	r := FaultResult{Fault: f, Level: f.Code.Level()}
 	op, err := schema.ParseDispatcher(f.Schema)

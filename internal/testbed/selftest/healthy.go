@@ -24,8 +24,7 @@ func Modes() []asserts.Mode {
 	}
 }
 
-// Healthy runs every sample of every kernel, and the harmless calls of the faulty
-// kernels, at every level and under every mode.
+// Healthy runs every sample of every kernel, and faulty kernels' harmless calls, at every level and under every mode.
 func Healthy() Calls {
 	var all Calls
 	silent := slicesx.Map(faults.AllSilent(), func(s faults.Silent) samples.Sample { return samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args} })

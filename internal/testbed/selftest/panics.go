@@ -39,7 +39,6 @@ func runPanic(p faults.Panic) error {
 	return nil
 }
 
-// uses returns the use counts of the tensors among some arguments.
 func uses(args []any) string {
 	var b strings.Builder
 	for _, a := range args {

@@ -36,7 +36,6 @@ func camel(name string) string {
 	return b.String()
 }
 
-// A placedField is a field of the head, with the word and the bit where it begins.
 type placedField struct {
 	wire.Field
 	Word, Shift int

@@ -61,8 +61,7 @@ var (
 	elided         = whenUsed(`^\w+ (?:\d|\[|contiguous|(?:bool|long|float|double|bfloat16|u?int\d+|float\d+)\b)`)
 )
 
-// clauses divides an error before each argument for which it has a condition of its own, as in "x
-// must be 2-D, index 1-D int64".
+// clauses divides an error before each argument with a condition of its own, as in "x must be 2-D, index 1-D int64".
 func (m *revision) clauses() []string {
 	asked := demands(m.text)
 	if len(asked) == 0 {
@@ -124,8 +123,7 @@ func applicable(text string) *reading {
 // Known returns the number of earlier errors like this one.
 func (a *adapter) Known(text string) int { return a.seen[readError(text).key] }
 
-// An errorRule applies to errors, in lower case, that contain one of the words and match the pattern; the
-// words are there because patterns are slow.
+// An errorRule applies to errors, in lower case, with one of the words that match the pattern: patterns alone are slow.
 type errorRule struct {
 	words   []string
 	pattern func() *regexp.Regexp
@@ -280,8 +278,7 @@ func (m *revision) words([]string) bool {
 
 var quotedClass = regexp.MustCompile("['\"`]([A-Z]\\w+)['\"`]")
 
-// object sets an argument of any type to an object of a class in the error: its constructor's error
-// then names the arguments.
+// object sets an argument of any type to an object of a class in the error: its constructor's names the arguments.
 func (m *revision) object([]string) bool {
 	offered := quotedClass.FindAllStringSubmatch(m.text, 8)
 	i := slices.IndexFunc(m.args, func(g given) bool { return Unwrap(g.Type).Name == "Any" })
@@ -589,8 +586,7 @@ func (m *revision) square(groups []string) bool {
 	return true
 }
 
-// dimRange sets every number that was out of range to one that never is, or else adds dimensions to
-// a tensor with as few as in the error.
+// dimRange sets every number out of range to one that never is, or else adds dimensions where a tensor has so few.
 func (m *revision) dimRange(groups []string) bool {
 	last, err := strconv.Atoi(groups[1])
 	bad, _ := strconv.ParseInt(groups[2], 10, 64)
@@ -630,8 +626,7 @@ func (m *revision) fewer(groups []string) bool {
 	return len(all) > 0 && n != has
 }
 
-// oneOrMost returns one of the tensors that an error may be about, or all of them, without unlikely
-// ones if others remain.
+// oneOrMost returns one of the tensors that an error may be about, or all, without unlikely ones if others remain.
 func (m *revision) oneOrMost(ts []*sample.TensorSpec, hardly func(*sample.TensorSpec) bool) []*sample.TensorSpec {
 	if len(ts) > 1 && sample.OneIn(m.rng, 2) {
 		return []*sample.TensorSpec{sample.Pick(m.rng, ts)}
@@ -856,8 +851,7 @@ func (m *revision) mutateArg(arg given) {
 	}
 }
 
-// beside returns the words near an error's message among the texts of a library: compilers put
-// those of one function together.
+// beside returns the words near an error's message in a library's texts: compilers put those of one function together.
 func beside(stored []string, text string) []string {
 	i := slices.IndexFunc(stored, func(s string) bool { return !plain.MatchString(s) && strings.Contains(text, s) })
 	if i < 0 {

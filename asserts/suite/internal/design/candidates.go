@@ -14,7 +14,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// candidate returns a value for an argument from its type and its name.
 func candidate(r *rand.Rand, arg schema.Argument, th *theme) sample.Value {
 	t := arg.Type
 	if t.Kind == schema.Optional {
@@ -240,8 +239,7 @@ func Nontrivial(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	return v, false
 }
 
-// nonEmpty returns a tensor with elements: a kernel accepts nearly any other arguments with an empty
-// one, and does little.
+// nonEmpty returns a tensor with elements: with an empty one a kernel accepts nearly anything, and does little.
 func nonEmpty(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	if IsOut(arg) || !slices.Contains(v.Tensor.Sizes, 0) {
 		return v, false

@@ -65,8 +65,7 @@ func offeredWords(text string) []string {
 	return all
 }
 
-// enumeration parses words with commas, bars, slashes, "or" and "and" between; bars and slashes may
-// precede the next one.
+// enumeration parses words with commas, bars, slashes, "or" and "and" between; these may precede the next one.
 func enumeration(text string) []string {
 	text, _, _ = strings.Cut(text, "\n")
 	var all []string

@@ -445,7 +445,6 @@ func (m *revision) kin(letter string) string {
 
 var lengthOf = regexp.MustCompile(`(^|_)(len|length|seq|seqlen|seq_len|tokens)($|_[a-z]$)`)
 
-// dimensioned adds dimensions to tensors without any.
 func (m *revision) dimensioned(groups []string) bool {
 	n := shown(groups[1])
 	n = max(n, -n-1)

@@ -74,8 +74,7 @@ func (d *Design) Usual() int { return d.openings + d.usual }
 // Cases returns the number of cases of the design, once each class was tried.
 func (d *Design) Cases() int { return d.Apart() + len(d.Rows) + Randomly }
 
-// Row returns the classes of a case. Origins are those of the classes that a base accepts, by the
-// number of their cases.
+// Row returns the classes of a case. Origins are those of accepted classes, by the number of their cases.
 func (d *Design) Row(number int, origins map[int]report.Origin, rng *rand.Rand) ClassRow {
 	switch n := number - d.openings; {
 	case n < len(d.Classes):
@@ -133,8 +132,7 @@ func (d *Design) Settings(r ClassRow, origins map[int]report.Origin) []callSetti
 	return all
 }
 
-// vacant returns 1 if the first tensor of a call has no elements: a kernel accepts nearly anything
-// with it, and does little.
+// vacant returns 1 if the first tensor of a call has no elements: it makes kernels accept anything, and do little.
 func vacant(c *sample.Case) int {
 	if ts := c.Tensors(); len(ts) > 0 && slices.Contains(ts[0].Sizes, 0) {
 		return 1
@@ -307,7 +305,6 @@ func (a argClass) rank() int {
 
 var daring = whenUsed(`^(u?int\d+ )?(max|lowest|negative|wide|special)$`)
 
-// grouped reports whether a class is a convolution with groups.
 func grouped(arg, class string) bool { return class == "2" && strings.HasSuffix(arg, "groups") }
 
 func (b *designer) add(arg string, all ...valueClass) {
@@ -658,8 +655,7 @@ func (b *designer) texts(i int, arg schema.Argument) []sample.Value {
 // mostStored limits the words of a library that are tried for an argument.
 const mostStored = 128
 
-// storedWords returns the words among the texts of a library, beginning with those in a message
-// that names the argument.
+// storedWords returns the words among the texts of a library, first those in a message that names the argument.
 func storedWords(stored []string, arg string) []string {
 	var offered, alone []string
 	for _, text := range stored {
@@ -843,7 +839,6 @@ func replaceSize(c *sample.Case, ts []*sample.TensorSpec, d, n int64, numbers bo
 	return true
 }
 
-// alone changes one dimension of one tensor.
 func alone(dim int) resize {
 	return func(_ *sample.Case, _ []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 		m.Sizes[(dim+len(m.Sizes))%len(m.Sizes)] = n
@@ -904,8 +899,7 @@ func odd(_ *sample.Case, _ []*sample.TensorSpec, m *sample.TensorSpec, _ int64) 
 	return true
 }
 
-// unbatched removes a dimension from the tensors with the most, and if others is set from other
-// tensors with the same size there.
+// unbatched removes a dimension from the tensors with the most, and if others is set from others of that size there.
 func unbatched(dim int, others bool) resize {
 	return func(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, _ int64) bool {
 		if dim >= len(m.Sizes) {
@@ -941,7 +935,6 @@ func prepend(ts []*sample.TensorSpec, rank int, sizes []int64) bool {
 	return true
 }
 
-// symbols returns the sizes of a call's dimensions.
 func symbols(ts []*sample.TensorSpec) []int64 {
 	var all []int64
 	for _, t := range ts {
@@ -1035,8 +1028,7 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []ClassRow
 	return rows
 }
 
-// choice reports whether a class is one of few values of an argument, some of which require a
-// certain value of another argument.
+// choice reports whether a class is one of few values of an argument, some of which require one of another argument.
 func (a argClass) choice() bool {
 	switch a.name {
 	case "true", "false", "None", "given", "[]":
@@ -1048,7 +1040,6 @@ func (a argClass) choice() bool {
 // wide reports whether a class has integers of either sign, which a kernel may divide or shift by a number above 1.
 func wide(c argClass) bool { return strings.HasSuffix(c.name, "wide") }
 
-// twos reports whether a class is the number 2, or a list of it.
 func (a argClass) twos() bool {
 	return a.scalar && strings.Contains(a.name, "2") && strings.Trim(a.name, "[2, ]") == ""
 }
@@ -1061,8 +1052,7 @@ func leftOut(c argClass) int {
 	return 0
 }
 
-// flagged is the urgency of a flag, or a given argument, with a size for which it may matter: no
-// element or no dimension.
+// flagged is the urgency of a flag, or a given argument, with a size that may matter: no element or dimension.
 const flagged = 0
 
 // coupled is the urgency of groups with another given argument, such as a bias: sizes depend on
@@ -1108,8 +1098,7 @@ func isDType(name string) bool {
 	return ok
 }
 
-// factor returns the property of an argument that a class sets: two classes that
-// set the same property exclude each other.
+// factor returns the property of an argument that a class sets: two classes with the same one exclude each other.
 func factor(c argClass) string {
 	switch name := c.name; {
 	case c.scalar:

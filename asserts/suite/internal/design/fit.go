@@ -201,8 +201,7 @@ func (f *fitter) call(t schema.Type, v sample.Value) string {
 	return ""
 }
 
-// takes are the kinds of values that types accept. An int may be an enumerator's, which a
-// dispatcher's schema does not always show.
+// takes are the kinds of values that types accept. An int may stand for an enumerator.
 var takes = map[string][]sample.ValueKind{
 	"Tensor":  {sample.TensorValue, sample.NoneValue},
 	"int":     {sample.IntValue, sample.DTypeValue, sample.LayoutValue, sample.FormatValue, sample.QSchemeValue},

@@ -23,8 +23,7 @@ import (
 //go:embed recipes.yaml
 var recipeText []byte
 
-// A Recipe lists arguments for ops whose arguments must fit each other in ways that
-// neither the schema nor an error describes.
+// A Recipe lists arguments for ops whose arguments must fit each other in ways that no schema or error tells.
 type Recipe struct {
 	node     *yaml.Node
 	Ops      []*yaml.Node // patterns in the form of path.Match, for names with or without overload
@@ -201,8 +200,7 @@ func matches(pattern string, names []string) bool {
 // For reports whether there are recipes for an op.
 func (b *Recipes) For(op *schema.Op) bool { return len(b.of(op.Namespace, op.Func.Name)) > 0 }
 
-// At returns the position of the recipe from which case number n of an op is made, false if it is
-// made from none of these.
+// At returns the position of the recipe from which case number n of an op is made, if it is from one.
 func (b *Recipes) At(op *schema.Op, n int) (token.Position, bool) {
 	all := b.of(op.Namespace, op.Func.Name)
 	if n >= len(all) {

@@ -48,8 +48,7 @@ type given struct {
 	value *sample.Value
 }
 
-// revision returns a change of a case, whose arguments are those of the op, followed by those of
-// the calls that make objects for them.
+// revision returns a change of a case, whose arguments are those of the op, then those of calls that make objects.
 func (a *adapter) revision(c *sample.Case, text string) *revision {
 	m := &revision{adapter: a, c: c, text: text}
 	m.take(a.op.Func.Args, c.Args)
@@ -131,8 +130,7 @@ func isWord(b byte) bool {
 	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
-// targets returns the tensors that an error is about: those of the arguments it names, or else one
-// at random, or all.
+// targets returns the tensors that an error is about: of arguments it names, or else one at random, or all.
 func (m *revision) targets() []*sample.TensorSpec {
 	var out []*sample.TensorSpec
 	for _, i := range m.mentioned() {
@@ -173,7 +171,6 @@ func (m *revision) setForm(ts []*sample.TensorSpec, f engine.Form) {
 	})
 }
 
-// number returns a number in the error, or a small one.
 func (m *revision) number() int64 {
 	if found := digits.FindAllString(m.text, 8); len(found) > 0 && sample.OneIn(m.rng, 2) {
 		if n, err := strconv.ParseInt(sample.Pick(m.rng, found), 10, 64); err == nil && n <= 64 {
@@ -234,8 +231,7 @@ func whenUsed(pattern string) func() *regexp.Regexp {
 
 const mostCached = 1 << 12
 
-// cached returns find with a cache, as cases of one op make the same errors. Callers must not
-// change what it returns.
+// cached returns find with a cache, as cases of one op make the same errors. The result is not to be changed.
 func cached[T any](find func(text string) T) func(text string) T {
 	known := make(map[string]T)
 	return func(text string) T {

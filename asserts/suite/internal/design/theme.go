@@ -22,8 +22,7 @@ type theme struct {
 
 type outSize uint8
 
-// Themes are those of the first cases: plain ones, so that most ops run, and edge cases, which find
-// more than large ones.
+// Themes are those of the first cases: plain ones, so that most ops run, and edge cases, which find most.
 var Themes = []theme{
 	{dtype: "float32", sizes: []int64{3, 3}},
 	{dtype: "float32", sizes: []int64{3, 3}, edge: true, outs: sizedOut},

@@ -117,9 +117,8 @@ func Repeatable(op *schema.Op) bool {
 	return !slices.ContainsFunc(op.Tags, random) && !slices.ContainsFunc(op.Func.Args, draws)
 }
 
-// leaves matches the names of ops that are meant to return uninitialized memory, but not of ops on
-// empty things, such as remove_empty_rows, or on images, such as resize_bilinear. mayLeave matches
-// the names of ops that may, without writing any byte.
+// leaves matches the names of ops that are meant to return uninitialized memory, but not of ops on empty things, such
+// as remove_empty_rows, or on images, such as resize_bilinear. mayLeave matches those that may, writing no byte.
 var (
 	leaves   = regexp.MustCompile(`^_?(new_)?(empty|alloc|uninit)|^_?resize[sd]?(_as|_sparse|_output)*_?$|_resize_?$`)
 	mayLeave = regexp.MustCompile(`_(empty|alloc|uninit)[a-z]*(_like|_strided)?$`)
@@ -132,8 +131,7 @@ func LeavesMemory(op *schema.Op) bool {
 
 func (c *Call) leavesMemory() bool { return LeavesMemory(c.Op.Schema) }
 
-// MustWrite reports whether an op should have written bytes that depend on the old contents of
-// memory.
+// MustWrite reports whether an op should have written bytes that depend on the old contents of memory.
 func MustWrite(op *schema.Op, d compare.Difference) bool {
 	return !LeavesMemory(op) || mayLeave.MatchString(op.Func.Name.Base) && d.Bytes < d.Of
 }

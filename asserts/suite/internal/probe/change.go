@@ -24,7 +24,6 @@ func Each(one func(*sample.TensorSpec)) Change {
 	}
 }
 
-// matrices returns the tensors with two dimensions and more.
 func matrices(c *sample.Case) []*sample.TensorSpec {
 	return slices.DeleteFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return len(t.Sizes) < 2 })
 }
@@ -36,7 +35,6 @@ func widen(ts []*sample.TensorSpec, dim int, by int64) {
 	}
 }
 
-// transpose transposes the tensors with two dimensions and more.
 func transpose(_ *schema.Op, c *sample.Case) {
 	for _, t := range matrices(c) {
 		t.Arrangement = tensor.Transposed
@@ -53,8 +51,7 @@ func grow(op *schema.Op, c *sample.Case) {
 	}
 }
 
-// worthDividing is the number of elements from which kernels divide a tensor: more than twice the
-// usual grain of at::parallel_for.
+// worthDividing is the number of elements from which kernels divide a tensor: over twice at::parallel_for's grain.
 const worthDividing = 1 << 16
 
 // lengthened returns changes that give tensors at least this number of elements: those of the sizes of

@@ -23,7 +23,6 @@ var _ = add(Row{
 	Fault: asserts.Fault{Code: asserts.NondeterministicResult},
 })
 
-// generators returns the arguments that are generators.
 func generators(op *schema.Op) (all []int) {
 	for i, arg := range op.Func.Args {
 		if design.Unwrap(arg.Type).Name == "Generator" {
@@ -33,7 +32,6 @@ func generators(op *schema.Op) (all []int) {
 	return all
 }
 
-// hasGenerator reports whether a generator is an argument of a call.
 func hasGenerator(c *Call) bool {
 	return !c.leavesMemory() && slices.ContainsFunc(c.Case.Args, func(v sample.Value) bool { return v.Kind == sample.GeneratorValue })
 }

@@ -60,5 +60,4 @@ func lost(r *Row, c *Call, change Change, may, is writable) (faults []asserts.Fa
 	return faults
 }
 
-// wholeCall is the key of each call.
 func wholeCall(c *Call) string { return c.Case.Key() }

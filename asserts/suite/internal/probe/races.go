@@ -2,8 +2,7 @@ package probe
 
 import "github.com/opassert/opassert/asserts"
 
-// races is the number of calls with two threads: threads that write the same element lose an update
-// only where they are at it at once.
+// races is the number of calls with two threads: only where both write an element at once an update is lost.
 const races = 50
 
 var _ = add(Row{

@@ -52,7 +52,6 @@ const (
 
 var rows []*Row
 
-// add adds a row to the table.
 func add(r Row) *Row {
 	if r.Key == nil {
 		r.Key = setting

@@ -127,11 +127,9 @@ type TensorSpec struct {
 	Form        engine.Form
 	Fill        Fill
 	Values      []float64 // the first elements, overriding Fill
-	// Same, if not 0, is one more than the position among the case's tensors of the tensor that
-	// this one is; the other fields are then unused.
+	// Same, if not 0, is one more than the case's position of the tensor that this one is; other fields are then unused.
 	Same int
-	// View, if not 0, is one more than the position of an earlier tensor of the same size whose
-	// storage this one is a view of.
+	// View, if not 0, is one more than the position of an earlier tensor of the same size that this one views.
 	View int
 }
 
@@ -329,8 +327,7 @@ func (c *Case) Shares() bool {
 	return slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return t.Same > 0 || t.View > 0 })
 }
 
-// mostElements is the maximum number of elements of a tensor in a case: larger
-// ones find nothing more, and kernels of cubic time take too long.
+// mostElements limits the elements of a tensor in a case: more find no more, and kernels of cubic time take too long.
 const mostElements = 1 << 18
 
 func (c *Case) Huge() bool {

@@ -11,8 +11,7 @@ var QuantizedDTypes = []string{"quint8", "qint8", "qint32"}
 
 func quantizedDType(name string) bool { return slices.Contains(QuantizedDTypes, name) }
 
-// Element returns the dtype of the elements from which a tensor is made: float32 for a quantized
-// one and for the theme's dtype.
+// Element returns the dtype of a tensor's elements as it is made: float32 for quantized ones and the theme's dtype.
 func Element(name string) tensor.DType {
 	if d, ok := tensor.ParseDType(name); ok && d.Class() != tensor.Scaled {
 		return d

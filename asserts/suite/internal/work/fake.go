@@ -66,7 +66,6 @@ func (r *Runner) callBeside(t *Target, c *sample.Case, on engine.Device, name st
 	return call(args)
 }
 
-// judgeFake compares the fake of an attempt with the first call.
 func (r *Runner) judgeFake(t *Target, a *attempt, result *report.CaseResult) []*report.Finding {
 	var tally report.Tally
 	if a.fake.seen == nil {

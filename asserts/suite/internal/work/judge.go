@@ -12,8 +12,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// judge judges an attempt by the op's checks, counts them in the result, and returns the
-// violations.
+// judge judges an attempt by the op's checks, counts them in the result, and returns the violations.
 func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*report.Finding {
 	result.Devices = make(report.Devices)
 	var found []*report.Finding
@@ -55,7 +54,6 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 	return found
 }
 
-// judgeOn judges the call on one device.
 func (r *Runner) judgeOn(t *Target, c *deviceCall, tally *report.Tally, result *report.CaseResult) []*report.Finding {
 	alone := *c.seen
 	alone.Alone = true // a worker makes one call at a time
@@ -91,7 +89,6 @@ func (r *Runner) judgeSharing(t *Target, c *deviceCall, result *report.CaseResul
 	return t.findings(found, result, c.on)
 }
 
-// uncounted returns observations without their use counts.
 func uncounted(all []asserts.Observation) []asserts.Observation {
 	out := slices.Clone(all)
 	for i := range out {
@@ -100,7 +97,6 @@ func uncounted(all []asserts.Observation) []asserts.Observation {
 	return out
 }
 
-// compare compares the call on another device with the first.
 func (r *Runner) compare(t *Target, a *attempt, other *deviceCall, tally *report.Tally, result *report.CaseResult) []*report.Finding {
 	first := &a.calls[0]
 	verdict := compare.Twins(t.judged, first.seen, other.seen, string(other.on), r.Policy)

@@ -11,7 +11,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// A maker makes an engine's values for a case, and releases them.
 type maker struct {
 	engine  engine.Engine
 	tensors []engine.Tensor // of the case, in order; shared for Same
@@ -107,7 +106,6 @@ func isNew(v any) bool {
 	return ok
 }
 
-// result returns the first result of an op.
 func (m *maker) result(op string, args []any) (any, error) {
 	results, err := m.results(op, args)
 	if err != nil {
@@ -210,7 +208,6 @@ func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpe
 	return t, have, err
 }
 
-// release releases the tensors that were made.
 func (m *maker) release() {
 	for _, t := range m.detach() {
 		t.Release()

@@ -37,8 +37,7 @@ func (r *Runner) outsideAccesses(t *Target) []asserts.Fault {
 // onMemory are the checks whose violations a watcher finds.
 var onMemory = []asserts.Code{asserts.OutOfBounds, asserts.UseAfterFree}
 
-// elsewhere are the checks whose violation shows that a tensor is not where it is declared: illegal
-// accesses follow from that.
+// elsewhere are the checks whose violation shows a tensor that is not where it is declared: hence illegal accesses.
 const elsewhere asserts.Codes = 1<<asserts.InputImpl | 1<<asserts.InputStorage | 1<<asserts.WithinStorage
 
 // judgeMemory counts the checks on memory, and returns the faults, except for tensors with another violation.
@@ -85,7 +84,6 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 	})
 }
 
-// thrown adds the faults of a call that threw a message.
 func (t *Target) thrown(c *sample.Case, verdict asserts.Verdict, message string) {
 	for _, v := range verdict.Violations {
 		v.Saw += fmt.Sprintf(", and then it threw: %s", sample.Clip(message))

@@ -18,9 +18,8 @@ func (t *Target) limit(f *report.Finding, calls ...*sample.Case) {
 	f.Violation.Limit(only)
 }
 
-// unusual returns in which respect the tensors of a call do not agree where those of the op's first
-// working call do: "where dtypes differ"; "" for an ordinary call. Strides, offsets and shared storages
-// are ordinary.
+// unusual returns in which respect the tensors of a call do not agree where those of the op's first working call do:
+// "where dtypes differ"; "" for an ordinary call. Strides, offsets and shared storages are ordinary.
 func (t *Target) unusual(c *sample.Case) string {
 	if len(t.Ran) == 0 {
 		return ""

@@ -9,10 +9,9 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// A cache whose key does not include everything that its entries depend on returns the result of an
-// earlier call to later ones in the process, also to repeated ones. So calls are repeated in a
-// process that has not run the op, and the results are compared. Tensors of the next call lie where those of
-// the last one were, which a key of addresses takes for the same.
+// A cache whose key does not include everything that its entries depend on returns the result of an earlier call to
+// later ones in the process, also to repeated ones. So calls are repeated in a process that has not run the op. Tensors
+// of the next call lie where those of the last one were, which a key of addresses takes for the same.
 
 // explaining are the checks whose violations explain different results.
 const explaining asserts.Codes = 1<<asserts.OutOfBounds | 1<<asserts.UseAfterFree | 1<<asserts.UninitialisedResult | 1<<asserts.NondeterministicResult
@@ -44,8 +43,7 @@ func (r *Runner) queueForOtherProcess(t *Target, a *attempt, found []*report.Fin
 	return left
 }
 
-// CallApart makes calls, and adds to a result how the last one differs from an earlier observation,
-// if there is one.
+// CallApart makes calls, and adds to a result how the last one differs from an earlier observation, if there is one.
 func (r *Runner) CallApart(t *Target, calls *Calls, result *report.CaseResult) {
 	before := calls.Last.Seen
 	calls.Last.Seen = nil

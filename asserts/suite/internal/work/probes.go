@@ -48,7 +48,6 @@ func unprobed(row *probe.Row, reason string) []asserts.Skip {
 	return []asserts.Skip{{Code: row.Fault.Code, Reason: "not repeated " + row.How + ": " + reason, Count: 1}}
 }
 
-// probeCall returns a call for the probes.
 func (r *Runner) probeCall(t *Target, c *sample.Case, seen *asserts.Seen) *probe.Call {
 	return &probe.Call{Runner: &caller{r, t}, Op: t.operator, Judged: t.judged, Level: r.Level, Case: c, Seen: seen}
 }
@@ -80,8 +79,7 @@ func (r *Runner) probe(t *Target, at probe.Moment, c *probe.Call) (faults []asse
 	return faults, skips
 }
 
-// probeMore makes calls with changed arguments, which are judged as the call itself, and adds what they show
-// to its result.
+// probeMore makes calls with changed arguments, which are judged as the call, and adds what they show to its result.
 func (r *Runner) probeMore(t *Target, a *attempt, result *report.CaseResult) {
 	if !t.operator.Added {
 		return

@@ -28,8 +28,7 @@ type repetition struct {
 // notCopied is the reason why bytes that differ are not compared.
 var notCopied = fmt.Sprintf("no bytes are copied of a storage of more than %d", asserts.SnapshotLimit)
 
-// repeat repeats the first call of an attempt, unless it accessed memory illegally: its results may
-// be the bytes that it read there.
+// repeat repeats the first call of an attempt, unless it accessed memory illegally: results may be what it read there.
 func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	if len(a.memory.faults) > 0 {
 		r.frame(t, a)

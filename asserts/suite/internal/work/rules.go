@@ -8,8 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// left returns the changes of state besides tensors since its last call, including those of calls
-// that threw: they name the last of these.
+// left returns changes of state besides tensors since its last call. Those of calls that threw name the last of these.
 func (r *Runner) left() []asserts.Fault {
 	e, ok := r.Engine.(engine.StateRestorer)
 	if !ok {

@@ -177,8 +177,7 @@ func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report
 	return nil
 }
 
-// ask returns the values that the kernel's errors name for an argument: it calls the base with an
-// invalid one.
+// ask returns the values that the kernel's errors name for an argument: it calls the base with an invalid one.
 func (r *Runner) ask(t *Target, base *sample.Case, i int) []sample.Value {
 	nonsense, ok := design.Probe(t.operator.Schema.Func.Args[i].Type)
 	if !ok {
@@ -215,9 +214,8 @@ type Span struct {
 	Resumed  bool  // an earlier worker has run the cases on which they depend
 }
 
-// prepare runs the cases on which a case depends and that no worker has reported: the openings
-// before it, and the classes, except those that ended a worker. It does not repeat cases that this
-// worker ran; starting is called before each.
+// prepare runs the cases on which a case depends and that no worker has reported: the openings before it, and the
+// classes, except those that ended a worker, without cases that this worker ran; starting is called before each.
 func (r *Runner) prepare(t *Target, from int, s Span, starting func(int)) {
 	if from < t.Gen.Openings() || s.Resumed {
 		return

@@ -12,8 +12,7 @@ type Runner struct {
 	Level  asserts.Level
 	Policy *asserts.Policy
 	Seed   uint64
-	// Tolerance is the allowed difference from values on the CPU, relative to 1 + their absolute
-	// value; 0: values are not compared.
+	// Tolerance is the allowed difference from values on the CPU, relative to 1 + their absolute value; 0 compares none.
 	Tolerance float64
 
 	room    []byte // for the bytes of a tensor

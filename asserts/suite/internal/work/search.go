@@ -151,8 +151,7 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 	return s
 }
 
-// dispatched reports whether an error is from the dispatcher or one of its fallbacks, for a call
-// that reached no kernel.
+// dispatched reports whether an error is from the dispatcher or one of its fallbacks: no kernel was reached.
 func dispatched(text string) bool {
 	return design.ContainsAny(text, []string{"Could not run '", "There were no tensor arguments to this function", "ZeroTensors are immutable",
 		"Found a custom (non-ATen) operator", "is not yet supported with named tensors", "PyTorch's fallback for conj and neg tensors"})

@@ -82,8 +82,7 @@ func (s SeenJSON) GobEncode() ([]byte, error) { return json.Marshal(s.Seen) }
 // GobDecode reads what GobEncode writes.
 func (s *SeenJSON) GobDecode(text []byte) error { return json.Unmarshal(text, &s.Seen) }
 
-// NewTarget prepares an op: its plan without the checks whose violations the engine cannot show,
-// and its recipes.
+// NewTarget prepares an op: its plan without the checks whose violations the engine cannot show, and its recipes.
 func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book *design.Recipes) *Target {
 	p.Op.Autograd, p.Op.Raises, p.Op.Inferred = operator.Autograd, operator.Raises, operator.Inferred
 	operator.Unseen = slices.DeleteFunc(slices.Clone(operator.Unseen), func(u engine.Unseen) bool {
@@ -106,8 +105,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book 
 	return t
 }
 
-// planned is the number of cases before the design is made: the openings, and a query about each
-// argument.
+// planned is the number of cases before the design is made: the openings, and a query about each argument.
 func (t *Target) planned() int { return t.Gen.Openings() + len(t.operator.Schema.Func.Args) }
 
 // The limits of a case, as cost returns them.
@@ -178,14 +176,12 @@ type attempt struct {
 	before *cachedResult  // an equal call that replaces this one; or nil
 }
 
-// A memory holds the faults of a call in memory, and why that of some storage was not watched, or
-// not filled.
+// A memory holds the faults of a call in memory, and why that of some storage was not watched, or not filled.
 type memory struct {
 	faults              []asserts.Fault
 	unwatched, unfilled string
 }
 
-// A deviceCall is an attempt's call on one device.
 type deviceCall struct {
 	on   engine.Device
 	args []any

@@ -24,8 +24,7 @@ func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error)
 	}
 }
 
-// leavesState repeats the last call with reproducible results after another one that threw, and compares
-// its results with those of before.
+// leavesState repeats the last call with reproducible results after one that threw, and compares the results.
 func (r *Runner) leavesState(t *Target, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
 	if t.steady == nil || !isThrown || dispatched(message) {

@@ -10,8 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// calls returns the calls of a case, with twins of its arguments on the devices other than the
-// first.
+// calls returns the calls of a case, with twins of its arguments on the devices other than the first.
 func (r *Runner) calls(t *Target, m *maker, c *sample.Case, args []any) []deviceCall {
 	devices := r.Engine.Devices()
 	all := []deviceCall{{on: devices[0], args: args}}
@@ -61,7 +60,6 @@ func swap(args []any, tensors, twins []engine.Tensor, on engine.Device) []any {
 	return out
 }
 
-// callTwins makes a call with twins, if there are any.
 func (r *Runner) callTwins(t *Target, c *deviceCall) {
 	if c.why != "" {
 		return

@@ -15,8 +15,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// plantFaults writes the kernels of the planted faults and of their healthy twins,
-// and all schemas, including those of known.yaml.
+// plantFaults writes the kernels of the planted faults and of their healthy twins, and all schemas, known.yaml's too.
 func plantFaults(root string) error {
 	dir := filepath.Join(root, "internal/testbed/faults")
 	known, err := os.ReadFile(filepath.Join(dir, "known.yaml"))

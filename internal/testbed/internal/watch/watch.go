@@ -1,5 +1,4 @@
-// Package watch calls kernels of the embedded engine without wrappers, for
-// tests: it makes the same record as generated code.
+// Package watch calls kernels of the embedded engine for tests without wrappers: it makes the same record as these.
 package watch
 
 import (

@@ -3,8 +3,7 @@ package idle
 
 import "github.com/opassert/opassert/internal/testbed/c10"
 
-// made are the tensors that the kernels return in turn, each with one reference, so
-// that consecutive calls return different ones.
+// made are tensors with one reference that kernels return in turn, so that consecutive calls return different ones.
 var (
 	made = [2]*c10.Tensor{c10.Full([]int64{16}, 0, c10.TensorOptions{}), c10.Full([]int64{16}, 0, c10.TensorOptions{})}
 	turn uint8
