@@ -162,7 +162,7 @@ func (l *Libtorch) Operator(name string) (engine.Operator, error) {
 }
 
 // namespaces are those of the library's own ops; prim and the rest are the interpreter's.
-var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}
+var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested", "inductor"}
 
 var inner = regexp.MustCompile(`^Could not run '([\w:.]+)' with arguments from`)
 

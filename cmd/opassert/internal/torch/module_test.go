@@ -809,3 +809,35 @@ func TestFakesOfPyTorch(t *testing.T) {
 		}
 	})
 }
+
+// With -python and no module, PyTorch's ops for compiled programs are checked: those that libtorch has, and those that
+// libtorch_python registers. Their schemas declare less than they do, but of one.
+func TestOpsOfCompiledPrograms(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		got := check(t, python, t.TempDir(), "-op", "inductor::*", "-n", "12", "-json")
+		var results []asserts.Result
+		if err := json.Unmarshal([]byte(got.stdout), &results); err != nil {
+			t.Fatalf("%v\n%s", err, got.stderr)
+		}
+		found, passed := make(map[string][]asserts.Code), make(map[string]int)
+		for _, r := range results {
+			switch r.Status {
+			case asserts.Violated:
+				found[r.Op] = append(found[r.Op], r.Code)
+			case asserts.Passed:
+				passed[r.Op]++
+			}
+		}
+		for op, code := range map[string]asserts.Code{
+			"inductor::_reinterpret_tensor":   asserts.WithinStorage,
+			"inductor::resize_storage_bytes_": asserts.UndeclaredWrite,
+		} {
+			if !slices.Contains(found[op], code) {
+				t.Errorf("%s: found %v, want %v", op, found[op], code)
+			}
+		}
+		if healthy := "inductor::_mm_plus_mm"; found[healthy] != nil || passed[healthy] == 0 {
+			t.Errorf("%s: found %v, and %d checks passed", healthy, found[healthy], passed[healthy])
+		}
+	})
+}
