@@ -175,11 +175,26 @@ func (h *handle) Release() {
 func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	d.Data = slices.Clone(d.Data) // a copy: a library may keep it
 	t, err := e.make(d, f)
+	if err == nil && strided(d, f) && otherStrides(t, d) {
+		e.lib.hold(t).Release()
+		err = &engine.Unsupported{What: "such strides: a tensor that it makes has others"}
+	}
 	if err != nil {
 		return e.viewOf(d, f, refused(err))
 	}
 	e.inspect(t, d)
 	return e.lib.hold(t), nil
+}
+
+// strided reports whether a tensor is other than row-major from the start of its storage.
+func strided(d engine.Dense, f engine.Form) bool {
+	return f == engine.Strided && !slices.Contains(d.Sizes, 0) && (d.Offset != 0 || !slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)))
+}
+
+// otherStrides reports whether a tensor is observed with the sizes of d, and not its strides.
+func otherStrides(t asserts.Tensor, d engine.Dense) bool {
+	c := observeBroken(t, asserts.Content).Content
+	return c != nil && slices.Equal(c.Sizes, d.Sizes) && !hasStrides(c, d)
 }
 
 // inspect panics if the observation of a tensor that the library made is impossible: findings of every op would follow.
@@ -211,14 +226,15 @@ func deeper(t asserts.Tensor) *asserts.Snapshot {
 
 // viewOf returns a view of a tensor that the library can make, for one that it cannot.
 func (e *Engine) viewOf(d engine.Dense, f engine.Form, refusal error) (engine.Tensor, error) {
-	if !errors.As(refusal, new(*engine.Unsupported)) || f != engine.Strided || slices.Contains(d.Sizes, 0) ||
-		d.Offset == 0 && slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)) {
+	lacks, ok := refusal.(*engine.Unsupported)
+	if !ok || !strided(d, f) {
 		return nil, refusal
 	}
-	if h := e.viewed(newLayout(d)); h != nil {
+	l := newLayout(d)
+	if h := e.viewed(l); h != nil {
 		return h, nil
 	}
-	return nil, refusal
+	return nil, e.views.lack(l, lacks.What)
 }
 
 func (e *Engine) make(d engine.Dense, f engine.Form) (t asserts.Tensor, err error) {
@@ -229,10 +245,11 @@ func (e *Engine) make(d engine.Dense, f engine.Form) (t asserts.Tensor, err erro
 // View makes a tensor in another one's storage.
 func (e *Engine) View(t engine.Tensor, d engine.Dense) (_ engine.Tensor, err error) {
 	if e.lib.View == nil {
-		if h := e.viewed(otherView(t.(*handle), d)); h != nil {
+		l := otherView(t.(*handle), d)
+		if h := e.viewed(l); h != nil {
 			return h, nil
 		}
-		return nil, &engine.Unsupported{What: "views of one storage"}
+		return nil, e.views.lack(l, "views of one storage")
 	}
 	defer kernelError(&err)
 	v, err := e.lib.View(t.(*handle).Tensor, d)

@@ -22,6 +22,7 @@ type views struct {
 	ops      []*schema.Op
 	found    map[string][]viewCall // by the kind of layout
 	searches map[string]int        // by the same
+	copying  map[string][]string   // by the same: ops whose results have the sizes, and do not share the base's storage
 }
 
 // A viewCall is a call of a view op on a base of a layout, with its other arguments' positions among their candidates.
@@ -39,7 +40,7 @@ const (
 )
 
 func newViews(operators []engine.Operator) views {
-	v := views{found: make(map[string][]viewCall), searches: make(map[string]int)}
+	v := views{found: make(map[string][]viewCall), searches: make(map[string]int), copying: make(map[string][]string)}
 	for _, o := range operators {
 		if o.Missing == "" && isViewOp(&o.Schema.Func) {
 			v.ops = append(v.ops, o.Schema)
@@ -75,6 +76,14 @@ func (e *Engine) viewed(l viewLayout) *handle {
 		}
 	}
 	return e.repeatFound(l)
+}
+
+// lack is the error that there is no tensor of a layout, with the view ops that copied.
+func (v *views) lack(l viewLayout, what string) error {
+	if names := v.copying[l.sort]; names != nil {
+		what += fmt.Sprintf(", as %s returns a copy", strings.Join(names, ", "))
+	}
+	return &engine.Unsupported{What: what}
 }
 
 // repeatFound makes one of the calls found for a layout of the same kind.
@@ -163,12 +172,18 @@ func (e *Engine) callView(c viewCall, l viewLayout, base *handle, before asserts
 		return nil
 	}
 	t := e.lib.tensors(results[0])[0]
-	if t == nil || observeBroken(t, asserts.Identity).Storage != before.Storage || before.Storage == 0 {
+	if t == nil || before.Storage == 0 {
 		return nil
 	}
-	after := observeBroken(base.Tensor, asserts.Content)
+	view, after := observeBroken(t, asserts.Content), observeBroken(base.Tensor, asserts.Content)
+	if view.Storage != before.Storage {
+		if name := c.op.Func.Name.String(); view.Content != nil && slices.Equal(view.Content.Sizes, l.Sizes) && !slices.Contains(e.views.copying[l.sort], name) {
+			e.views.copying[l.sort] = append(e.views.copying[l.sort], name)
+		}
+		return nil
+	}
 	was, is := before.Content, after.Content
-	if !l.hasLayout(observeBroken(t, asserts.Content), after) ||
+	if !l.hasLayout(view, after) ||
 		was.Digest != is.Digest || !slices.Equal(was.Sizes, is.Sizes) || !slices.Equal(was.Strides, is.Strides) {
 		return nil
 	}
@@ -177,19 +192,24 @@ func (e *Engine) callView(c viewCall, l viewLayout, base *handle, before asserts
 
 func (l viewLayout) hasLayout(view, base asserts.Observation) bool {
 	v, b := view.Content, base.Content
-	if v == nil || b == nil || view.Impl == base.Impl || !slices.Equal(v.Sizes, l.Sizes) {
+	if v == nil || b == nil || view.Impl == base.Impl || !slices.Equal(v.Sizes, l.Sizes) || !hasStrides(v, l.Dense) {
 		return false
-	}
-	for i, n := range l.Sizes {
-		if n > 1 && (i >= len(v.Strides) || v.Strides[i] != l.Strides[i]) {
-			return false
-		}
 	}
 	offset := v.Offset - b.Offset
 	if v.Memory != 0 && b.Memory != 0 {
 		offset += int64(v.Memory-b.Memory) / int64(l.itemSize())
 	}
 	return l.on != nil && offset == 0 || l.on == nil && offset == l.Offset
+}
+
+// hasStrides reports whether a tensor of the sizes of d has its strides, where they matter.
+func hasStrides(t *asserts.Snapshot, d engine.Dense) bool {
+	for i, n := range d.Sizes {
+		if n > 1 && (i >= len(t.Strides) || t.Strides[i] != d.Strides[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (l viewLayout) itemSize() int {

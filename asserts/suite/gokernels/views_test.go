@@ -195,7 +195,56 @@ func TestSecondView(t *testing.T) {
 	}
 }
 
-// An op that writes, moves, copies or returns its base, or returns nil, is not used.
+// A tensor that Make makes with other strides than asked for is released, and is made by view ops, or is one that the
+// library lacks; a view made through an op that copies is such a tensor. One without observed strides is taken.
+func TestMadeWithOtherStrides(t *testing.T) {
+	d := numbered(0, []int64{2, 3}, []int64{4, 1})
+	filled := func(n int64) *grid { return &grid{make([]float32, 2*n), []int64{2, n}, []int64{n, 1}} }
+	view := func(g *grid) *grid { return g.narrow(1, 0, 3, 1) }
+	copied := func(g *grid) *grid { return &grid{slices.Clone(g.at()), g.sizes, []int64{3, 1}} }
+	for _, tt := range []struct {
+		name  string
+		make  func() asserts.Tensor
+		ops   string
+		lacks string // the error, or ""
+		views bool   // view ops make it
+	}{
+		{"a view", func() asserts.Tensor { return view(filled(4)) }, "none", "", false},
+		{"a copy", func() asserts.Tensor { return copied(view(filled(4))) }, "none", "the library has no such strides: a tensor that it makes has others", false},
+		{"a copy, and a view op", func() asserts.Tensor { return copied(view(filled(4))) }, "narrow", "", true},
+		{"without strides", func() asserts.Tensor { return &box{asserts.NewID()} }, "none", "", false},
+		{"of other sizes", func() asserts.Tensor { return filled(4) }, "none", "", false},
+	} {
+		released := make(map[any]int)
+		e := gridEngine(t, released, tt.ops)
+		var first asserts.Tensor
+		plain := e.lib.Make
+		e.lib.Make = func(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
+			if d.Strides[0] != 4 || d.Sizes[1] != 3 {
+				return plain(d, f)
+			}
+			first = tt.make()
+			return first, nil
+		}
+		made, err := e.Make(d, engine.Strided)
+		if text := fmt.Sprint(err); (err != nil) != (tt.lacks != "") || err != nil && text != tt.lacks {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.lacks)
+		}
+		if refused := tt.lacks != "" || tt.views; (released[first] == 1) != refused || !refused && made.(*handle).Tensor != first {
+			t.Errorf("%s: made %v, and what Make made was released %d times", tt.name, made, released[first])
+		}
+		if tt.views && !slices.Equal(made.(*handle).Tensor.(*grid).at(), []float32{0, 1, 2, 4, 5, 6}) {
+			t.Errorf("%s: made %v", tt.name, made)
+		}
+	}
+	e := gridEngine(t, make(map[any]int))
+	e.lib.Make = func(engine.Dense, engine.Form) (asserts.Tensor, error) { return filled(3), nil }
+	if _, err := e.Make(numbered(0, []int64{2, 3}, []int64{3, 1}), engine.Strided); err != nil {
+		t.Error("contiguous:", err)
+	}
+}
+
+// An op that writes, moves, copies or returns its base, or returns nil, is not used. One that copies is named.
 func TestBrokenViewOps(t *testing.T) {
 	narrow := func(g *grid, dim, start, length int) *grid { return g.narrow(dim, start, length, 1) }
 	for name, kernel := range map[string]func(g *grid, dim, start, length int) *grid{
@@ -216,8 +265,14 @@ func TestBrokenViewOps(t *testing.T) {
 		e := gridEngine(t, make(map[any]int), "none")
 		op := must.Get(schema.ParseOp("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)"))(t)
 		e.lib.Kernels["narrow"], e.views.ops = kernel, []*schema.Op{op}
+		want := "the library has no strides"
+		if name == "copies" {
+			want += ", as narrow returns a copy"
+		}
 		if made, err := e.Make(numbered(0, []int64{2, 2}, []int64{4, 1}), engine.Strided); err == nil {
 			t.Errorf("%s: made %s", name, fmt.Sprint(made.(*handle).Tensor.(*grid).at()))
+		} else if err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
 }
