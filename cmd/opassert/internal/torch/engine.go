@@ -183,10 +183,10 @@ func (l *Libtorch) Unavailable(op, text string) string {
 	if m := unconstructed.FindStringSubmatch(text); m != nil {
 		return "no op and no constructor makes an object of its class " + m[1]
 	}
-	if l.device.Name == "" && asksForGPU(text) {
+	m := inner.FindStringSubmatch(text)
+	if m == nil && l.device.Name == "" && asksForGPU(text) {
 		return "its kernel asks for tensors on a GPU"
 	}
-	m := inner.FindStringSubmatch(text)
 	if m == nil || m[1] == op {
 		return ""
 	}
