@@ -45,7 +45,7 @@
 //
 //	func (re *Regexp) Close() error {
 //		if err := handles.Release(re.token); err != nil {
-//			return err // with the stacks that made it and released it again
+//			return err // with the stacks that made it, released it, and released it again
 //		}
 //		...
 //	}
@@ -62,6 +62,8 @@
 //	  breaks  the impl's memory is never given back
 //	  fix     release the handle, or let it become unreachable
 //	  made by
+//	    example.com/regex.Compile
+//	        regex/regex.go:20
 //	    example.com/search.load
 //	        search/load.go:41
 //	    ...

@@ -3,7 +3,7 @@ package preserve
 import (
 	"cmp"
 	"fmt"
-	"reflect"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,7 +20,6 @@ import (
 // A Registry is safe for use by several goroutines.
 type Registry struct {
 	kind string
-	pkg  string // of the library
 	on   bool
 
 	mu     sync.Mutex
@@ -40,6 +39,7 @@ type slot struct {
 	bytes      int64
 	scope      *testScope
 	made       stack
+	freed      stack
 }
 
 type handleState uint8
@@ -58,11 +58,6 @@ func NewRegistry(kind string) *Registry { return newRegistry(kind, asserts.Enabl
 
 func newRegistry(kind string, on bool) *Registry {
 	r := &Registry{kind: kind, on: on}
-	var pc [1]uintptr
-	if runtime.Callers(3, pc[:]) > 0 {
-		f, _ := runtime.CallersFrames(pc[:]).Next()
-		r.pkg = packageOf(f.Function)
-	}
 	if on {
 		registries.mu.Lock()
 		defer registries.mu.Unlock()
@@ -71,7 +66,8 @@ func newRegistry(kind string, on bool) *Registry {
 	return r
 }
 
-// Made tracks a handle that owns a number of bytes. Stacks begin outside of the package that called NewRegistry.
+// Made tracks a handle that owns a number of bytes. Stacks begin at its caller: the library's own frames say which of the
+// handles it is that one line of a test makes.
 func (r *Registry) Made(bytes int64) Token {
 	if !r.on {
 		return Token{}
@@ -80,7 +76,7 @@ func (r *Registry) Made(bytes int64) Token {
 }
 
 func (r *Registry) made(bytes int64) Token {
-	from := callers()
+	from := callers(inMethod)
 	in := currentScope()
 	r.mu.Lock()
 	index := r.take()
@@ -134,7 +130,7 @@ func (r *Registry) release(t Token) error {
 	if s == nil || s.state != living {
 		return r.fault(DoubleRelease, s)
 	}
-	s.state = released
+	s.state, s.freed = released, callers(inMethod)
 	r.forget(t)
 	return nil
 }
@@ -184,6 +180,7 @@ type RuleError struct {
 	Handles int    // 1, unless it leaks
 	Bytes   int64  // that they own
 	Made    string // the stack that made them; "" if no longer known
+	Freed   string // the stack that released it first; "" if no longer known
 	Again   string // the stack that released it again, or used it
 	scope   *testScope
 }
@@ -198,7 +195,7 @@ func (f *RuleError) Error() string {
 	fmt.Fprintf(&b, "%s %s  %s of %s, %d bytes\n  rule    %s\n  breaks  %s\n  fix     %s",
 		f.Code, f.Code.Name(), what, f.Kind, f.Bytes, f.Code.Rule(), f.Code.Breaks(), f.Code.Fix())
 	for _, s := range []struct{ what, stack string }{
-		{"made by", f.Made}, {map[Code]string{UseAfter: "used by"}[f.Code], f.Again},
+		{"made by", f.Made}, {"released by", f.Freed}, {map[Code]string{UseAfter: "used by"}[f.Code], f.Again},
 	} {
 		if s.stack != "" {
 			fmt.Fprintf(&b, "\n  %s\n%s", cmp.Or(s.what, "released again by"), s.stack)
@@ -212,10 +209,9 @@ const maxFaults = 100
 
 // fault records a fault of the handle in a slot; nil if it is no longer known.
 func (r *Registry) fault(c Code, s *slot) error {
-	again := callers()
-	f := &RuleError{Code: c, Kind: r.kind, Handles: 1, Again: r.text(again[:]), scope: currentScope()}
+	f := &RuleError{Code: c, Kind: r.kind, Handles: 1, Again: callers(inMethod + 1).text(), scope: currentScope()}
 	if s != nil {
-		f.Bytes, f.Made = s.bytes, r.text(s.made[:])
+		f.Bytes, f.Made, f.Freed = s.bytes, s.made.text(), s.freed.text()
 		f.scope = cmp.Or(f.scope, s.scope)
 	}
 	if len(r.faults) < maxFaults {
@@ -232,27 +228,25 @@ func (r *Registry) Leaks() []*RuleError {
 func (r *Registry) leaks(leaked func(*slot) bool) []*RuleError {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	groups := map[stack]*RuleError{}
+	groups, texts := map[string]*RuleError{}, map[stack]string{}
 	for _, c := range r.chunks {
 		for i := range c {
 			s := &c[i]
 			if s.generation == 0 || !leaked(s) {
 				continue
 			}
-			f := groups[s.made]
-			if f == nil {
-				f = &RuleError{Code: Leak, Kind: r.kind}
-				groups[s.made] = f
+			if texts[s.made] == "" {
+				texts[s.made] = s.made.text()
 			}
-			f.Handles++
-			f.Bytes += s.bytes
+			made := texts[s.made]
+			if groups[made] == nil {
+				groups[made] = &RuleError{Code: Leak, Kind: r.kind, Made: made}
+			}
+			groups[made].Handles++
+			groups[made].Bytes += s.bytes
 		}
 	}
-	var all []*RuleError
-	for s, f := range groups {
-		f.Made = r.text(s[:])
-		all = append(all, f)
-	}
+	all := slices.Collect(maps.Values(groups))
 	slices.SortStableFunc(all, func(a, b *RuleError) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Handles, a.Handles), cmp.Compare(a.Made, b.Made))
 	})
@@ -262,41 +256,25 @@ func (r *Registry) leaks(leaked func(*slot) bool) []*RuleError {
 // A stack is the origin of a call: the callers of the registry, with those in the library.
 type stack [32]uintptr
 
-func callers() (s stack) {
-	const self = 3 // Callers, callers, and the registry's method
-	runtime.Callers(self, s[:])
+// inMethod is what to skip in a method of the registry: Callers, callers, and the method with the exported one.
+const inMethod = 4
+
+func callers(skip int) (s stack) {
+	runtime.Callers(skip, s[:])
 	return s
 }
 
-var ownPackage = packageOf(runtime.FuncForPC(reflect.ValueOf(NewRegistry).Pointer()).Name())
-
-func (r *Registry) text(pcs []uintptr) string {
-	n := slices.Index(pcs, 0)
-	if n == 0 {
-		return ""
-	}
-	if n > 0 {
-		pcs = pcs[:n]
-	}
+func (s stack) text() string {
 	var lines []string
-	for frames := runtime.CallersFrames(pcs); ; {
+	for frames := runtime.CallersFrames(s[:]); ; { // which skips zeros
 		f, more := frames.Next()
-		pkg := packageOf(f.Function)
-		inside := (pkg == r.pkg || pkg == ownPackage) && !strings.HasSuffix(f.File, "_test.go")
-		if len(lines) > 0 || !inside || !more {
+		if f.Function != "" {
 			lines = append(lines, fmt.Sprintf("    %s\n        %s:%d", f.Function, f.File, f.Line))
 		}
 		if !more {
 			return strings.Join(lines, "\n")
 		}
 	}
-}
-
-// packageOf returns the package of a function: "a.b/c" of "a.b/c.(*T).f".
-func packageOf(function string) string {
-	slash := strings.LastIndexByte(function, '/') + 1
-	pkg, _, _ := strings.Cut(function[slash:], ".")
-	return function[:slash] + pkg
 }
 
 var registries struct {

@@ -69,6 +69,7 @@ func TestHandleFaults(t *testing.T) {
 		for _, want := range []string{
 			tt.code.String(), "1 handle of lib.Tensor, 64 bytes", tt.again,
 			"made by\n    github.com/opassert/opassert/asserts/preserve.lib.tensor\n", "preserve.makeHandle\n", "registry_test.go:",
+			"released by\n    github.com/opassert/opassert/asserts/preserve.lib.free\n", "preserve.releaseHandle\n",
 		} {
 			if !strings.Contains(f.Error(), want) {
 				t.Errorf("the report does not say %q:\n%v", want, f)
@@ -171,6 +172,45 @@ func TestCheckLeaks(t *testing.T) {
 		t.Error("no leak while a handle is held")
 	}
 	runtime.KeepAlive(before)
+}
+
+// Split and wrapped make handles in the library, each once or twice on a line.
+//
+//go:noinline
+func (l lib) split() [2]*goTensor {
+	return [2]*goTensor{l.tensor(8), l.tensor(8)}
+}
+
+//go:noinline
+func (l lib) wrapped() (kept []*goTensor) {
+	parts := l.split()
+	whole := l.tensor(100)
+	return append(parts[:], whole)
+}
+
+// The library's frames tell the handles apart that one line of a test makes; handles of one line are one leak.
+func TestLeaksHaveTheLibrarysFrames(t *testing.T) {
+	l, r := newLib(), &record{}
+	CheckLeaks(r)
+	kept := l.wrapped()
+	if got := r.end(); got != "leak 1/100, leak 2/16" {
+		t.Errorf("reported %q", got)
+	}
+	for i, want := range []string{
+		"preserve.lib.tensor preserve.lib.wrapped preserve.TestLeaksHaveTheLibrarysFrames testing.tRunner runtime.goexit",
+		"preserve.lib.tensor preserve.lib.split preserve.lib.wrapped preserve.TestLeaksHaveTheLibrarysFrames testing.tRunner runtime.goexit",
+	} {
+		var got []string
+		for line := range strings.Lines(r.faults[i].Made) {
+			if name, ok := strings.CutPrefix(line, "    "); ok && name[0] != ' ' {
+				got = append(got, strings.TrimSpace(name[strings.LastIndexByte(name, '/')+1:]))
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("made by %v, want %s", got, want)
+		}
+	}
+	runtime.KeepAlive(kept)
 }
 
 // Tests that run at the same time, with one closure for all, each get their own handles.
