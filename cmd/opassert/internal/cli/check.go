@@ -14,12 +14,6 @@ import (
 	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 )
 
-var checkCommand = command{
-	name:    "check",
-	summary: "run kernels and check every call against its schema",
-	run:     runCheck,
-}
-
 func runCheck(inv *invocation) error {
 	flags := newCheckFlags(inv.flags)
 	out := newOutputs(inv.flags)
@@ -46,15 +40,16 @@ func runCheck(inv *invocation) error {
 		return usagef("-explain prints a file of cases: it can't be combined with -json or -q")
 	}
 	if *out.quiet {
-		defer inv.discardMessages()()
-		o.Messages = inv.stderr
+		defer func(w io.Writer) { inv.stderr = w }(inv.stderr) // for the errors at the end
+		inv.stderr, o.Messages = io.Discard, io.Discard
 	}
 	if err := flags.prepare(inv, o); err != nil {
 		return err
 	}
 	alone := !*explain && *programs.folder == "" && base.known == nil // no other file is written or read
 	if r := o.Earlier(); alone && r != nil && (!*out.json || r.Of != nil) {
-		fmt.Fprintln(inv.own.stderr, "opassert check: no op was called: nothing has changed since this report was made; -state new calls them again")
+		fmt.Fprintln(inv.own.stderr, "opassert check: no op was called: nothing has changed since this report was made; "+
+			"-state new calls them again")
 		return cmp.Or(out.write(inv, r), verdict(inv, r, *flags.strict))
 	}
 	run, err := checkup.Start(o)
@@ -94,7 +89,9 @@ func runCheck(inv *invocation) error {
 
 // checked runs the ops and writes the report, also that of an interrupted run. The state
 // is removed only after that.
-func checked(inv *invocation, run *checkup.Run, base *baselineFlags, write func(*report.Report) error) (*report.Report, error) {
+func checked(
+	inv *invocation, run *checkup.Run, base *baselineFlags, write func(*report.Report) error,
+) (*report.Report, error) {
 	signal.Ignore(syscall.SIGPIPE) // an error of writing one report does not affect the others
 	ctx, stop := interruptible()
 	defer stop()

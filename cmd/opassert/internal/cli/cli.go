@@ -37,21 +37,28 @@ var commands []command
 
 func init() { // set in init, as commands use the list for their settings
 	commands = []command{
-		initCommand,
-		genCommand,
-		listCommand,
-		explainCommand,
-		planCommand,
-		lintCommand,
-		vetCommand,
-		selftestCommand,
-		checkCommand,
-		traceCommand,
-		runCommand,
-		mergeCommand,
-		doctorCommand,
-		versionCommand,
-		completionCommand,
+		{name: "init", run: runInit, summary: "write a module in which a Go library is checked, and its own stays as it is"},
+		{name: "gen", run: runGen, summary: "generate Go wrappers that check every call of your kernels, or of libtorch"},
+		{name: "list", run: runList, summary: "list the ops of a schema file, with their kinds"},
+		{name: "explain", args: "OP|CODE|-", run: runExplain,
+			summary: "show the promises of an op's schema and how they are checked; describe a check or a failed assert"},
+		{name: "plan", run: runPlan, summary: "show which checks each op gets"},
+		{name: "lint", run: runLint, summary: "find errors in schemas and registrations; no kernel is called"},
+		{name: "vet", args: "[packages]", run: runVet,
+			summary: "find calls of kernels that bypass their checks, and marks without effect"},
+		{name: "selftest", args: "[FAULT]", run: runSelftest,
+			summary: "prove every check: planted faults are reported, healthy kernels are not"},
+		{name: "check", run: runCheck, summary: "run kernels and check every call against its schema"},
+		{name: "trace", args: "FILE", run: runTrace,
+			summary: "find the line of a PyTorch log where an object was not preserved"},
+		{name: "run", args: "-- PROGRAM [arguments]", program: true, run: runRun,
+			summary: "check every op that a program calls against its schema"},
+		{name: "merge", args: "A.json B.json ...", run: runMerge, summary: "merge the reports of shards into one"},
+		{name: "doctor", run: runDoctor,
+			summary: "print which tools and libraries are found, and how to get the missing ones"},
+		{name: "version", run: runVersion, summary: "print the version, and which libtorch is found"},
+		{name: "completion", args: "bash|zsh|fish", run: runCompletion,
+			summary: "print a script that completes commands and flags in a shell"},
 	}
 }
 
@@ -91,7 +98,8 @@ func (a *argumentWriter) Write(text []byte) (int, error) {
 // argumentNames replaces names in arguments, and their folders, that have line breaks.
 func argumentNames(args []string) *strings.Replacer {
 	var names []string
-	for _, name := range strings.FieldsFunc(strings.Join(args, "/"), func(r rune) bool { return strings.ContainsRune("/=,", r) }) {
+	separates := func(r rune) bool { return strings.ContainsRune("/=,", r) }
+	for _, name := range strings.FieldsFunc(strings.Join(args, "/"), separates) {
 		if line := printable.Line(name); line != name {
 			names = append(names, name, line)
 		}
@@ -110,11 +118,12 @@ func dispatch(args []string, own streams, stdout, stderr io.Writer) int {
 	case isHelp(name):
 		return help(args[1:], own, stdout, stderr)
 	case name == "-version" || name == "--version":
-		name = versionCommand.name
+		name = "version"
 	}
 	i := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
 	if i < 0 {
-		fmt.Fprintf(stderr, "opassert: no command %q%s; run opassert -h for the list\n", name, yamlfile.Suggest(name, commandNames()))
+		near := yamlfile.Suggest(name, commandNames())
+		fmt.Fprintf(stderr, "opassert: no command %q%s; run opassert -h for the list\n", name, near)
 		return 2
 	}
 	inv := newInvocation(commands[i], args[1:], stdout, stderr)
@@ -211,7 +220,11 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 
 // parse reads the flags, which may follow arguments unless these are a program, and checks the number of arguments.
 func (inv *invocation) parse(minArgs, maxArgs int) error {
-	describe(inv.name, inv.flags)
+	inv.flags.VisitAll(func(f *flag.Flag) {
+		if row := rowOf(inv.name, f.Name); row != nil {
+			f.Usage = row.help
+		}
+	})
 	var args []string
 	for rest := inv.raw; ; rest = rest[1:] {
 		if err := inv.flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
@@ -243,7 +256,8 @@ func (inv *invocation) ready() error {
 		return err
 	}
 	if f := inv.flags.Lookup("libtorch"); f != nil && len(*f.Value.(*repeated)) > 1 {
-		return usagef("want one -libtorch: check each alone, the first with -baseline FILE -update, and the next one with -baseline FILE, which shows what is new and what is gone")
+		return usagef("want one -libtorch: check each alone, the first with -baseline FILE -update, " +
+			"and the next one with -baseline FILE, which shows what is new and what is gone")
 	}
 	return inv.claimFiles(inv.flags.Args())
 }

@@ -9,13 +9,6 @@ import (
 	"text/template"
 )
 
-var completionCommand = command{
-	name:    "completion",
-	args:    "bash|zsh|fish",
-	summary: "print a script that completes commands and flags in a shell",
-	run:     runCompletion,
-}
-
 func runCompletion(inv *invocation) error {
 	if err := inv.parse(1, 1); err != nil {
 		return err

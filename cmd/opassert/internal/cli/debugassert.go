@@ -26,7 +26,8 @@ type debugAssert struct {
 }
 
 var (
-	assertMessage = regexp.MustCompile(`([^\n]*?)\s*INTERNAL ASSERT FAILED at\s+"?([^"\s]+?)"?:(\d+),?\s+please report a bug to PyTorch\.?[ \t]*(?:function: )?([\w:.]*)`)
+	assertMessage = regexp.MustCompile(`([^\n]*?)\s*INTERNAL ASSERT FAILED at\s+"?([^"\s]+?)"?:(\d+),?\s+` +
+		`please report a bug to PyTorch\.?[ \t]*(?:function: )?([\w:.]*)`)
 	beforeMessage = regexp.MustCompile(`^.*(?:Error:|what\(\):|\] ) *`)
 	overload      = regexp.MustCompile(`^(\w+?)_([A-Z]\w*)$`) // of a function in generated code: add_Tensor
 	ofPromises    = regexp.MustCompile(`^(VariableType_?\w*|autograd_not_implemented_fallback)\.cpp$`)
@@ -44,10 +45,12 @@ var conditions = []struct {
 }{
 	{asserts.ViewStorage, regexp.MustCompile(`aliased_input.*is_alias_of\(aliased_output()`), "return",
 		"ops that return a tensor subclass with a storage of its own trip it, in builds of before June 2024"},
-	{asserts.InputStorage, regexp.MustCompile(`(\w*?)_?storage_saved\b.*is_alias_of\(\s*(?:static_cast<[^(]*\()?(\w+?)_?[\[.]`), "argument", ""},
+	{asserts.InputStorage, regexp.MustCompile(
+		`(\w*?)_?storage_saved\b.*is_alias_of\(\s*(?:static_cast<[^(]*\()?(\w+?)_?[\[.]`), "argument", ""},
 	{asserts.InputImpl, regexp.MustCompile(`(\w*?)_?impl_saved\b.*==`), "argument", ""},
 	{asserts.FreshStorage, regexp.MustCompile(`(\w+)\.storage\(\)\.use_count\(\) *== *1`), "return",
-		"ops that return slices of one new buffer trip it, which opassert reports as OA008; so do wrappers of functorch's transforms"},
+		"ops that return slices of one new buffer trip it, which opassert reports as OA008; " +
+			"so do wrappers of functorch's transforms"},
 	{asserts.FreshImpl, regexp.MustCompile(`(\w+)\.use_count\(\) *(?:<=|==) *1`), "return",
 		"kernels in Python trip it from PyTorch 2.10 on: it counts the return's Python object, which opassert subtracts"},
 	{asserts.FreshImpl, regexp.MustCompile(`(\w+)\.use_count\(\) *== *expected_fresh_use_count`), "return", ""},
@@ -57,7 +60,8 @@ var conditions = []struct {
 func readAsserts(text string) (all []debugAssert) {
 	seen := make(map[debugAssert]bool)
 	for _, m := range assertMessage.FindAllStringSubmatch(text, -1) {
-		a := debugAssert{condition: beforeMessage.ReplaceAllString(strings.TrimSpace(m[1]), ""), file: path.Base(m[2]), line: m[3], op: m[4]}
+		condition := beforeMessage.ReplaceAllString(strings.TrimSpace(m[1]), "")
+		a := debugAssert{condition: condition, file: path.Base(m[2]), line: m[3], op: m[4]}
 		a.classify()
 		if !seen[a] {
 			seen[a] = true
@@ -124,7 +128,8 @@ func (inv *invocation) explainAsserts(flags *planFlags) error {
 		return usagef("want %s, or -policy", inv.args)
 	case len(all) == 0:
 		return fmt.Errorf("standard input: no assert in %d lines: want the message of a debug build of PyTorch, "+
-			`as in: result.use_count() <= 1 INTERNAL ASSERT FAILED at "../VariableType_4.cpp":4625, please report a bug to PyTorch. function: relu`,
+			`as in: result.use_count() <= 1 INTERNAL ASSERT FAILED at "../VariableType_4.cpp":4625, `+
+			`please report a bug to PyTorch. function: relu`,
 			strings.Count(string(text), "\n"))
 	}
 	ops, err := flags.load(inv)

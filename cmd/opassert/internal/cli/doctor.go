@@ -22,12 +22,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-var doctorCommand = command{
-	name:    "doctor",
-	summary: "print which tools and libraries are found, and how to get the missing ones",
-	run:     runDoctor,
-}
-
 // An examination is one line of doctor.
 type examination struct {
 	name    string
@@ -76,7 +70,8 @@ func needed() []examination {
 		{"opassert", "nothing works", func() (string, error) {
 			return fmt.Sprintf("%s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH), nil
 		}},
-		{"libtorch", "gen, list, plan, lint, vet, trace and check -engine c10 work, and Go kernels are checked", foundLibtorch},
+		{"libtorch", "gen, list, plan, lint, vet, trace and check -engine c10 work, and Go kernels are checked",
+			foundLibtorch},
 		{"shim", "check -lib and check of PyTorch's ops do not run", fits(libtorch.Shim, func() (*installed.Torch, error) {
 			torch, _, err := installed.Find("")
 			return torch, err
@@ -92,7 +87,7 @@ func needed() []examination {
 		{"watching", "run and pytest --opassert do not work", tryWatching},
 		{"preload", "", func() (string, error) {
 			if set := os.Getenv("LD_PRELOAD"); set != "" {
-				return fmt.Sprintf("LD_PRELOAD=%s is loaded into watched programs after opassert's object", printable.Line(set)), nil
+				return "LD_PRELOAD=" + printable.Line(set) + " is loaded into watched programs after opassert's object", nil
 			}
 			return "LD_PRELOAD is not set", nil
 		}},
@@ -133,9 +128,11 @@ func tryWatching() (string, error) {
 	}
 	var talk strings.Builder
 	report, err := watch.Run(context.Background(), watch.Config{
-		Program: preload.Program{Command: []string{python, "-c", "import torch; torch.ones(1)"}, Stdout: io.Discard, Stderr: &talk},
-		Plan:    func(_, _ string, _ *schema.Op) (engine.Checks, error) { return engine.Checks{}, nil },
-		Policy:  asserts.Aware(), Sample: 1,
+		Program: preload.Program{
+			Command: []string{python, "-c", "import torch; torch.ones(1)"}, Stdout: io.Discard, Stderr: &talk,
+		},
+		Plan:   func(_, _ string, _ *schema.Op) (engine.Checks, error) { return engine.Checks{}, nil },
+		Policy: asserts.Aware(), Sample: 1,
 	})
 	switch {
 	case err != nil:

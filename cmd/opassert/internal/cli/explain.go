@@ -19,13 +19,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-var explainCommand = command{
-	name:    "explain",
-	args:    "OP|CODE|-",
-	summary: "show the promises of an op's schema and how they are checked; describe a check or a failed assert",
-	run:     runExplain,
-}
-
 func runExplain(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
 	policy := inv.flags.Bool("policy", false, "")

@@ -13,6 +13,7 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
+// An outputFlag names a file that the command writes, or a folder.
 type outputFlag string
 
 func newOutputFlag(f *flag.FlagSet, name string) *string {
@@ -26,19 +27,7 @@ func (o *outputFlag) Set(s string) error { *o = outputFlag(s); return nil }
 func (o *outputFlag) writes() bool       { return true }
 func (o *outputFlag) check() error       { return checkWritable(string(*o)) }
 
-// A madeFolder is a flag that names a folder which the command creates if it is missing.
-type madeFolder string
-
-func newMadeFolderFlag(f *flag.FlagSet, name string) *string {
-	path := new(string)
-	f.Var((*madeFolder)(path), name, "")
-	return path
-}
-
-func (m *madeFolder) String() string     { return string(*m) }
-func (m *madeFolder) Set(s string) error { *m = madeFolder(s); return nil }
-
-// A fileOutput is the value of a flag that may name an output file.
+// A fileOutput is the value of a flag that may name an output file, or a folder which the command creates.
 type fileOutput interface {
 	writes() bool
 	check() error // called before the run
@@ -190,16 +179,11 @@ func isFile(path string) bool {
 
 // ownStream returns the standard stream that a path names, or nil.
 func ownStream(path string) *os.File {
-	for _, s := range []struct {
-		file  *os.File
-		names []string
-	}{
-		{os.Stdout, []string{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}},
-		{os.Stderr, []string{"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"}},
-	} {
-		if slices.Contains(s.names, filepath.Clean(path)) {
-			return s.file
-		}
+	switch filepath.Clean(path) {
+	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return os.Stdout
+	case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2":
+		return os.Stderr
 	}
 	return nil
 }

@@ -198,7 +198,7 @@ func TestFilesOf(t *testing.T) {
 		}
 	}
 	f := flag.NewFlagSet("", flag.ContinueOnError)
-	folder := newMadeFolderFlag(f, "folder")
+	folder := newOutputFlag(f, "folder")
 	must.Do(t, f.Parse([]string{"-folder", "x"}))
 	if *folder != "x" || f.Lookup("folder").Value.String() != "x" {
 		t.Error(*folder)

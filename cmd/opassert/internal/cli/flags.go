@@ -28,7 +28,8 @@ const (
 var flagRows = []flagRow{
 	{what, "module", "the ops of a Python `module`, and of libraries that it loads; several with commas"},
 	{what, "lib", "the ops of a shared `library`; may be repeated"},
-	{what, "engine", "`" + strings.Join(checkup.Engines(), "|") + "` (default: go in a Go module with generated packages)"},
+	{what, "engine",
+		"`" + strings.Join(checkup.Engines(), "|") + "` (default: go in a Go module with generated packages)"},
 	{what, "gen engine", "what the wrappers call: `go|libtorch`; go: the kernels in a Go package"},
 	{what, "op", "an op `name`, or a pattern such as 'aten::*conv*'; may be repeated (default: all)"},
 	{what, "cases", "a `file` with arguments of ops: opassert help cases"},
@@ -111,22 +112,11 @@ func rowOf(command, name string) *flagRow {
 	return nil
 }
 
-func describe(command string, flags *flag.FlagSet) {
-	flags.VisitAll(func(f *flag.Flag) {
-		if row := rowOf(command, f.Name); row != nil {
-			f.Usage = row.help
-		}
-	})
-}
-
 // printFlags prints the flags group by group, each in a line.
 func printFlags(w io.Writer, command string, flags *flag.FlagSet) {
 	group := ""
 	for _, row := range flagRows {
-		_, name, alone := strings.Cut(row.name, " ")
-		if !alone {
-			name = row.name
-		}
+		name := row.name[strings.Index(row.name, " ")+1:]
 		f := flags.Lookup(name)
 		if f == nil || *rowOf(command, name) != row {
 			continue

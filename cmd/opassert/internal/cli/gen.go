@@ -2,23 +2,18 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/gen"
+	"github.com/opassert/opassert/internal/slicesx"
+	"github.com/opassert/opassert/schema"
 )
-
-var genCommand = command{
-	name:    "gen",
-	summary: "generate Go wrappers that check every call of your kernels, or of libtorch",
-	run:     runGen,
-}
 
 func runGen(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
 	engine := inv.flags.String("engine", "go", "")
 	kernels := inv.flags.String("kernels", "", "")
-	out := newMadeFolderFlag(inv.flags, "out")
+	out := newOutputFlag(inv.flags, "out")
 	name := inv.flags.String("package", "", "")
 	tensor := inv.flags.String("tensor", "", "")
 	always := inv.flags.Bool("always", false, "")
@@ -39,16 +34,20 @@ func runGen(inv *invocation) error {
 	inv.printExpired(result.Expired)
 	inv.printErrors(result.Unread)
 	inv.printErrors(result.Order)
-	inv.printUnbound(result.Unbound)
-	inv.printSkipped(result.Skipped)
+	inv.printErrors(result.Unbound.Kernels) // marks of unknown ops
+	if ops := result.Unbound.Ops; len(ops) > 0 {
+		names := slicesx.Join(ops, " ", (*schema.Op).Name)
+		fmt.Fprintf(inv.stderr, "no kernel, so no wrapper, for %d of the ops: %s\n", len(ops), names)
+	}
+	for _, s := range result.Skipped {
+		fmt.Fprintf(inv.stderr, "%v: no wrapper for %s: %s\n", s.Op.Pos, s.Op.Name(), s.Reason)
+	}
 	lacking := len(result.Unbound.Ops)+len(result.Skipped)+len(result.Unread)+len(result.Order) > 0
 	switch {
 	case err != nil:
 		return err
 	case len(result.Unbound.Kernels) > 0 || *flags.strict && lacking:
 		return errFindings
-	}
-	switch {
 	case *diff:
 		return inv.diff(result.Files)
 	case *check:
@@ -75,11 +74,8 @@ func generate(engine string, o gen.Options) (gen.Result, error) {
 
 func (inv *invocation) diff(files []gen.File) error {
 	text, err := gen.Diff(files)
-	if err != nil {
+	if err != nil || len(text) == 0 {
 		return err
-	}
-	if len(text) == 0 {
-		return nil
 	}
 	inv.stdout.Write(text)
 	return errFindings
@@ -125,25 +121,5 @@ func (inv *invocation) printExpired(expired []*allowlist.Entry) {
 	for _, e := range expired {
 		fmt.Fprintf(inv.stderr, "%v: the exception for %s expired on %s: renew or remove it\n",
 			e.Pos, e.Op, e.Expires.Format("2006-01-02"))
-	}
-}
-
-// printUnbound lists marks of unknown ops, and the ops without a wrapper.
-func (inv *invocation) printUnbound(u gen.Unbound) {
-	inv.printErrors(u.Kernels)
-	if len(u.Ops) == 0 {
-		return
-	}
-	names := make([]string, len(u.Ops))
-	for i, op := range u.Ops {
-		names[i] = op.Name()
-	}
-	fmt.Fprintf(inv.stderr, "no kernel, so no wrapper, for %d of the ops: %s\n", len(names), strings.Join(names, " "))
-}
-
-// printSkipped lists the ops without a Go form, with the reason.
-func (inv *invocation) printSkipped(skipped []gen.Skipped) {
-	for _, s := range skipped {
-		fmt.Fprintf(inv.stderr, "%v: no wrapper for %s: %s\n", s.Op.Pos, s.Op.Name(), s.Reason)
 	}
 }

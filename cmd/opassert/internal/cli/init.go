@@ -10,12 +10,6 @@ import (
 	"github.com/opassert/opassert/cmd/opassert/internal/start"
 )
 
-var initCommand = command{
-	name:    "init",
-	summary: "write a module in which a Go library is checked, and its own stays as it is",
-	run:     runInit,
-}
-
 func runInit(inv *invocation) error {
 	o := start.Options{Version: version()}
 	inv.flags.StringVar(&o.Package, "package", "", "")
@@ -51,7 +45,8 @@ func runInit(inv *invocation) error {
 		}
 		fmt.Fprintln(inv.stdout, f.Path)
 	}
-	fmt.Fprintf(inv.stderr, "functions with a kernel: %d. Their schemas are of their types: what they share and write is for you to say.\nIn %s:\n"+
+	fmt.Fprintf(inv.stderr, "functions with a kernel: %d. "+
+		"Their schemas are of their types: what they share and write is for you to say.\nIn %s:\n"+
 		"  go mod tidy\n  go generate ./...\n  go tool opassert check\n", kernels, filepath.Dir(files[0].Path))
 	return nil
 }

@@ -10,12 +10,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-var lintCommand = command{
-	name:    "lint",
-	summary: "find errors in schemas and registrations; no kernel is called",
-	run:     runLint,
-}
-
 func runLint(inv *invocation) error {
 	source := newSchemaFlags(inv.flags)
 	asJSON := newJSONFlag(inv.flags)
@@ -32,13 +26,18 @@ func runLint(inv *invocation) error {
 		return err
 	}
 	slices.SortStableFunc(findings, func(a, b torch.LintRow) int {
-		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if *asJSON {
 		err = inv.json(findings)
 	} else {
 		inv.printLint(findings)
-		inv.line("%s; %s", looked, map[bool]string{true: "nothing wrong", false: counted(len(findings), "error")}[len(findings) == 0])
+		wrong := counted(len(findings), "error")
+		if len(findings) == 0 {
+			wrong = "nothing wrong"
+		}
+		inv.line("%s; %s", looked, wrong)
 	}
 	if err == nil && len(findings) > 0 {
 		return errFindings
@@ -69,14 +68,13 @@ func counted(n int, what string) string {
 
 func (inv *invocation) printLint(findings []torch.LintRow) {
 	for _, f := range findings {
-		fix := ""
-		if f.Fix != "" {
-			fix = "; " + f.Fix
-		}
-		column := ""
+		at, text := fmt.Sprintf("%s:%d", f.File, f.Line), f.Message
 		if f.Column > 0 {
-			column = fmt.Sprintf(":%d", f.Column)
+			at += fmt.Sprintf(":%d", f.Column)
 		}
-		inv.line("%s:%d%s: %s %s: %s%s", f.File, f.Line, column, f.Code, f.Op, f.Message, fix)
+		if f.Fix != "" {
+			text += "; " + f.Fix
+		}
+		inv.line("%s: %s %s: %s", at, f.Code, f.Op, text)
 	}
 }

@@ -8,13 +8,6 @@ import (
 	"github.com/opassert/opassert/asserts/report"
 )
 
-var mergeCommand = command{
-	name:    "merge",
-	args:    "A.json B.json ...",
-	summary: "merge the reports of shards into one",
-	run:     runMerge,
-}
-
 func runMerge(inv *invocation) error {
 	out := newOutputs(inv.flags)
 	base := newBaselineFlags(inv.flags)

@@ -87,7 +87,7 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 // badOnly keeps the results that are problems.
 func badOnly(results []asserts.Result) []asserts.Result {
 	return slices.DeleteFunc(slices.Clone(results), func(r asserts.Result) bool {
-		return r.Status != asserts.Violated && r.Status != asserts.Noted && r.Status != asserts.Crashed && r.Status != asserts.Known
+		return !slices.Contains([]asserts.Status{asserts.Violated, asserts.Noted, asserts.Crashed, asserts.Known}, r.Status)
 	})
 }
 

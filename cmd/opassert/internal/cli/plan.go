@@ -10,12 +10,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-var planCommand = command{
-	name:    "plan",
-	summary: "show which checks each op gets",
-	run:     runPlan,
-}
-
 // A plannedOp is an op in the form of plan -json.
 type plannedOp struct {
 	Op     string         `json:"op"`
@@ -54,8 +48,8 @@ func newPlanFlags(f *flag.FlagSet) *planFlags {
 func (p *planFlags) options(inv *invocation) gen.Options {
 	c := p.config(inv)
 	return gen.Options{
-		Schema: *p.schema, Tags: c.Tags, Preset: *p.preset, Version: c.Version, Allow: p.allow, Device: p.on, Today: time.Now(),
-		Base: c.Base, Strict: c.Strict,
+		Schema: *p.schema, Tags: c.Tags, Preset: *p.preset, Version: c.Version, Allow: p.allow, Device: p.on,
+		Today: time.Now(), Base: c.Base, Strict: c.Strict,
 	}
 }
 

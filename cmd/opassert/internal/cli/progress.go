@@ -53,7 +53,7 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 	}
 	if terminal := inv.own.stderr; inv.shows() {
 		each = 200 * time.Millisecond
-		p.show = func(line string) { fmt.Fprintf(terminal, "\r\x1b[K\x1b[?7l%s\x1b[?7h", line) } // truncated to the terminal's width
+		p.show = func(line string) { fmt.Fprintf(terminal, "\r\x1b[K\x1b[?7l%s\x1b[?7h", line) } // cut to its width
 		p.add = func(title string) { fmt.Fprintf(terminal, "\r\x1b[K%s\n", title) }
 		p.show(p.line())
 	}
@@ -162,7 +162,8 @@ func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	elapsed := time.Since(p.begun)
-	line := fmt.Sprintf("%d of %d ops in %v, %d cases, %d findings", p.done, p.all, elapsed.Round(time.Second), p.cases, p.findings)
+	line := fmt.Sprintf("%d of %d ops in %v, %d cases, %d findings",
+		p.done, p.all, elapsed.Round(time.Second), p.cases, p.findings)
 	if p.ran > 0 {
 		left := elapsed / time.Duration(p.ran) * time.Duration(p.runs-p.ran)
 		line += fmt.Sprintf(", about %v left", left.Round(time.Second))
@@ -171,13 +172,6 @@ func (p *progress) line() string {
 		line += ": " + printable.Line(p.running[0])
 	}
 	return line
-}
-
-// discardMessages discards messages to standard error until the returned function is called, for the errors at the end.
-func (inv *invocation) discardMessages() (restore func()) {
-	was := inv.stderr
-	inv.stderr = io.Discard
-	return func() { inv.stderr = was }
 }
 
 // interruptible returns a context that ends with a signal that ends a command.

@@ -117,7 +117,7 @@ opassert: 4 of 5 ops in 1m30s, 10 cases, 0 findings, about 45s left: my::last\n
 // A terminal gets colours, and a pipe none.
 func TestColoursOnATerminal(t *testing.T) {
 	var out strings.Builder
-	inv := newInvocation(checkCommand, nil, &out, &out)
+	inv := newInvocation(command{name: "check"}, nil, &out, &out)
 	inv.own = streams{&out, &out}
 	const text = "  error OA009  the kernel writes argument x\n"
 	must.Do(t, inv.coloured(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))

@@ -34,7 +34,8 @@ func (m *modules) Set(value string) error {
 	names := moduleNames(value)
 	for _, name := range names {
 		if strings.Contains(name, "/") || strings.HasSuffix(name, ".py") {
-			return fmt.Errorf("%s is a file: the name of its module is %s, which Python looks for in PYTHONPATH", name, moduleOf(name))
+			return fmt.Errorf("%s is a file: the name of its module is %s, which Python looks for in PYTHONPATH",
+				name, moduleOf(name))
 		}
 	}
 	if len(names) == 0 {
@@ -81,5 +82,6 @@ func (m *moduleFlags) lint(inv *invocation) ([]torch.LintRow, string, error) {
 			functions = append(functions, counted(n, what))
 		}
 	}
-	return append([]torch.LintRow{}, registered.Found...), counted(registered.Ops, "op") + ": " + cmp.Or(strings.Join(functions, ", "), "no Python function"), err
+	looked := counted(registered.Ops, "op") + ": " + cmp.Or(strings.Join(functions, ", "), "no Python function")
+	return append([]torch.LintRow{}, registered.Found...), looked, err
 }

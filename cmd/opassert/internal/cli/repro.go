@@ -11,7 +11,7 @@ import (
 // A reproFlag names the folder of programs that show the findings.
 type reproFlag struct{ folder *string }
 
-func newReproFlag(f *flag.FlagSet) reproFlag { return reproFlag{newMadeFolderFlag(f, "repro")} }
+func newReproFlag(f *flag.FlagSet) reproFlag { return reproFlag{newOutputFlag(f, "repro")} }
 
 // ready prepares the folder before the run, and returns it, or nil without the flag.
 func (r reproFlag) ready(run *checkup.Run) (*repro.ProgramFolder, error) {
@@ -19,7 +19,7 @@ func (r reproFlag) ready(run *checkup.Run) (*repro.ProgramFolder, error) {
 	case *r.folder == "":
 		return nil, nil
 	case run.Engine == "c10":
-		return nil, usagef("-repro writes programs for libtorch and for Go kernels: the kernels of %s are opassert's own", run.Engine)
+		return nil, usagef("-repro writes programs for libtorch and for Go kernels: the kernels of c10 are opassert's own")
 	}
 	return run.Programs(*r.folder)
 }

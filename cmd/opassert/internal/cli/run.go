@@ -34,14 +34,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-var runCommand = command{
-	name:    "run",
-	args:    "-- PROGRAM [arguments]",
-	summary: "check every op that a program calls against its schema",
-	program: true,
-	run:     runRun,
-}
-
 type runFlags struct {
 	config   watch.Config
 	lists    repeated
@@ -214,11 +206,7 @@ func (r *runFlags) runProgram(inv *invocation, objects *live.Watch) (*watch.OpRe
 		fmt.Fprintf(inv.stderr, "%s\n\n", text)
 	}
 	c.Known = func(f *watch.OpFinding) bool { return r.baseline.known != nil && f.KnownTo(r.baseline.known) }
-	report, err := watch.Run(ctx, c)
-	if err != nil {
-		return &watch.OpReport{}, err
-	}
-	return report, nil
+	return watch.Run(ctx, c)
 }
 
 func (r *runFlags) write(inv *invocation, report *watch.OpReport) error {
@@ -246,7 +234,10 @@ func (r *runFlags) writePrograms(inv *invocation, watched *watch.OpReport, ops *
 	if *r.programs.folder == "" {
 		return nil
 	}
-	d := &repro.ProgramFolder{Path: *r.programs.folder, Python: pythonOf(inv.flags.Arg(0)), Calls: watched.Recorded(), Source: repro.Source{Version: r.version}}
+	d := &repro.ProgramFolder{
+		Path: *r.programs.folder, Python: pythonOf(inv.flags.Arg(0)), Calls: watched.Recorded(),
+		Source: repro.Source{Version: r.version},
+	}
 	for _, name := range r.imports {
 		if strings.Contains(filepath.Base(name), ".so") {
 			d.Libraries = append(d.Libraries, name)
@@ -338,7 +329,8 @@ func (r *runFlags) plans(inv *invocation) func(version, device string, op *schem
 		number, _, _ := strings.Cut(version, "+")
 		at := allowlist.Where{Version: number, Device: device}
 		if planners[at] == nil {
-			planner, expired, err := gen.NewPlanner(gen.Options{Version: number, Device: device, Allow: append([]string{"run"}, r.lists...), Today: time.Now()}, nil)
+			o := gen.Options{Version: number, Device: device, Allow: append([]string{"run"}, r.lists...), Today: time.Now()}
+			planner, expired, err := gen.NewPlanner(o, nil)
 			if device == "" {
 				inv.printExpired(expired)
 			}

@@ -10,13 +10,6 @@ import (
 	"github.com/opassert/opassert/internal/testbed/selftest"
 )
 
-var selftestCommand = command{
-	name:    "selftest",
-	args:    "[FAULT]",
-	summary: "prove every check: planted faults are reported, healthy kernels are not",
-	run:     runSelftest,
-}
-
 func runSelftest(inv *invocation) error {
 	list := inv.flags.Bool("list", false, "")
 	if err := inv.parse(0, 1); err != nil {

@@ -127,7 +127,8 @@ func try(f *flag.Flag, values []settings.FlagValue) string {
 	choice := strings.Split(words, "|")
 	for _, v := range values {
 		if len(choice) > 1 && !slices.Contains(choice, v.Text) {
-			return fmt.Sprintf("%s %q is unknown%s; it is one of %s", f.Name, yamlfile.Clip(v.Text), yamlfile.Suggest(v.Text, choice), strings.Join(choice, ", "))
+			near, all := yamlfile.Suggest(v.Text, choice), strings.Join(choice, ", ")
+			return fmt.Sprintf("%s %q is unknown%s; it is one of %s", f.Name, yamlfile.Clip(v.Text), near, all)
 		}
 		if f.Value.Set(v.Text) != nil {
 			return fmt.Sprintf("expected %s to be %s, found %q", f.Name, kindOf(f), yamlfile.Clip(v.Text))
@@ -196,7 +197,8 @@ func isPath(f *flag.Flag, text string) bool {
 	kind, _ := flag.UnquoteUsage(f)
 	switch kind {
 	case "file":
-		return !(f.Name == "state" && text == newState) && (f.Name != "allow" || !slices.Contains(allowlist.PresetNames(), text))
+		preset := f.Name == "allow" && slices.Contains(allowlist.PresetNames(), text)
+		return !preset && !(f.Name == "state" && text == newState)
 	case "folder", "library":
 		return true
 	case "interpreter":
@@ -212,8 +214,7 @@ func (s *configReader) present(f *flag.Flag, values []settings.FlagValue, dir st
 	if out, ok := f.Value.(fileOutput); ok && out.writes() {
 		return
 	}
-	kind, _ := flag.UnquoteUsage(f)
-	if _, made := f.Value.(*madeFolder); made || kind == "pattern" {
+	if kind, _ := flag.UnquoteUsage(f); kind == "pattern" {
 		return
 	}
 	for _, v := range values {
@@ -226,14 +227,15 @@ func (s *configReader) present(f *flag.Flag, values []settings.FlagValue, dir st
 
 // inTree reports outputs outside of the tree to which the file applies.
 func (s *configReader) inTree(f *flag.Flag, values []settings.FlagValue, dir string) {
-	out, isFile := f.Value.(fileOutput)
-	if _, made := f.Value.(*madeFolder); !made && !(isFile && out.writes()) {
+	if out, ok := f.Value.(fileOutput); !ok || !out.writes() {
 		return
 	}
 	root := settings.Root(filepath.Dir(s.inv.settings))
 	for _, v := range values {
-		if rel, err := filepath.Rel(resolved(root), resolved(placed(f, v.Text, dir))); err != nil || !filepath.IsLocal(rel) {
-			s.file.ReportAt(v.Pos, "%s: %s is not in %s: only the command line sets an output outside of it", f.Name, v.Text, root)
+		at := resolved(placed(f, v.Text, dir))
+		if rel, err := filepath.Rel(resolved(root), at); err != nil || !filepath.IsLocal(rel) {
+			s.file.ReportAt(v.Pos, "%s: %s is not in %s: only the command line sets an output outside of it",
+				f.Name, v.Text, root)
 		}
 	}
 }
@@ -241,7 +243,8 @@ func (s *configReader) inTree(f *flag.Flag, values []settings.FlagValue, dir str
 // remedy returns the advice about a missing file.
 func remedy(f *flag.Flag, text string) string {
 	if f.Name == "allow" {
-		return cmp.Or(yamlfile.Suggest(text, allowlist.PresetNames()), "; want a file, or one of the presets "+strings.Join(allowlist.PresetNames(), ", "))
+		names := allowlist.PresetNames()
+		return cmp.Or(yamlfile.Suggest(text, names), "; want a file, or one of the presets "+strings.Join(names, ", "))
 	}
 	if _, ok := f.Value.(*baselineFlag); ok {
 		return "; write it with -update"
@@ -255,17 +258,15 @@ func (inv *invocation) given(name string) (given bool) {
 	return given
 }
 
-// forget resets flags that opassert.yaml sets for all commands and that this one does not use.
-func (inv *invocation) forget(names ...string) {
-	for _, name := range names {
-		f := inv.flags.Lookup(name)
-		several, is := f.Value.(*repeated)
-		switch {
-		case !inv.common[name]:
-		case is:
-			*several = nil
-		default:
-			f.Value.Set(f.DefValue) // which was its value
-		}
+// forget resets a flag that opassert.yaml sets for all commands and that this one does not use.
+func (inv *invocation) forget(name string) {
+	f := inv.flags.Lookup(name)
+	several, is := f.Value.(*repeated)
+	switch {
+	case !inv.common[name]:
+	case is:
+		*several = nil
+	default:
+		f.Value.Set(f.DefValue) // which was its value
 	}
 }

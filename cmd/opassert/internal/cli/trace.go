@@ -8,13 +8,6 @@ import (
 	"github.com/opassert/opassert/cmd/opassert/internal/trace"
 )
 
-var traceCommand = command{
-	name:    "trace",
-	args:    "FILE",
-	summary: "find the line of a PyTorch log where an object was not preserved",
-	run:     runTrace,
-}
-
 func runTrace(inv *invocation) error {
 	asJSON := newJSONFlag(inv.flags)
 	torch := inv.flags.String("torch", "", "")

@@ -7,12 +7,6 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
-var versionCommand = command{
-	name:    "version",
-	summary: "print the version, and which libtorch is found",
-	run:     runVersion,
-}
-
 func runVersion(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err

@@ -10,13 +10,6 @@ import (
 	"github.com/opassert/opassert/internal/subprocess"
 )
 
-var vetCommand = command{
-	name:    "vet",
-	args:    "[packages]",
-	summary: "find calls of kernels that bypass their checks, and marks without effect",
-	run:     runVet,
-}
-
 func runVet(inv *invocation) error {
 	tags := inv.flags.String("tags", "", "")
 	var packages repeated
@@ -36,17 +29,15 @@ func runVet(inv *invocation) error {
 	}
 	// The run's time keeps the go command from caching results, as it does not know
 	// the schema files that they depend on.
-	args := []string{"vet", "-vettool=" + self, "-tags=opassert," + *tags, "-opassert.at=" + time.Now().Format(time.RFC3339Nano)}
-	cmd := exec.Command("go", append(args, packages...)...)
+	at := "-opassert.at=" + time.Now().Format(time.RFC3339Nano)
+	cmd := exec.Command("go", append([]string{"vet", "-vettool=" + self, "-tags=opassert," + *tags, at}, packages...)...)
 	cmd.Stdout, cmd.Stderr = inv.stdout, inv.stdout
 	defer subprocess.Command(cmd)()
 	var failed *exec.ExitError
-	if err := cmd.Run(); errors.As(err, &failed) {
+	if err = cmd.Run(); errors.As(err, &failed) {
 		return errFindings
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err
 }
 
 // vetted are the packages of the working folder's module, or of the workspace's, except opassert's own.

@@ -53,12 +53,15 @@ type reporterContext struct {
 	in       task
 }
 
-// file returns the file that a process writes its contexts to.
-func (h reporters) file(text string) (*os.File, error) {
+// contexts returns the file that a process, by its number, writes its contexts to.
+func (f *findings) contexts(text string) (*os.File, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil {
 		return nil, fmt.Errorf("the contexts of a process: %w", err)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := f.held
 	h.closeEnded()
 	if at := h[pid]; at != nil && at.file != nil {
 		return at.file, nil
@@ -75,10 +78,8 @@ func (h reporters) file(text string) (*os.File, error) {
 // closeEnded closes the files of ended processes, once they are read: a run may have more processes than open files.
 func (h reporters) closeEnded() {
 	for pid, at := range h {
-		if at.file == nil { //mutate:equivalent false: only saves time
-			continue
-		}
-		if ended(pid) {
+		if at.file != nil && //mutate:equivalent true: only saves time
+			ended(pid) {
 			at.catchUp()
 			at.file.Close()
 			at.file = nil
@@ -113,8 +114,11 @@ func (at *reporter) notify() {
 	}
 }
 
-// report returns the findings of a process since it asked last.
-func (h reporters) report(text string) ([]byte, error) {
+// findingsSince returns the findings of a process, by its number, since it asked last.
+func (f *findings) findingsSince(text string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := f.held
 	pid, _ := strconv.Atoi(text)
 	at := h[pid]
 	if at == nil {

@@ -20,7 +20,8 @@ func expect(op *asserts.Op, waived asserts.Codes) []int64 {
 func expected(op *asserts.Op, waived asserts.Codes, on asserts.Ref) *subject {
 	of := op.Subject(on)
 	s := &subject{index: int64(of.Index), list: truth(of.List), write: truth(of.Write)}
-	sets := map[usual.Facts]*int64{usual.OnArgument: &s.bases, usual.IsArgument: &s.selves, usual.OffArguments: &s.others, usual.OffReturns: &s.peers}
+	sets := map[usual.Facts]*int64{usual.OnArgument: &s.bases, usual.IsArgument: &s.selves,
+		usual.OffArguments: &s.others, usual.OffReturns: &s.peers}
 	for _, c := range op.Plan() {
 		if c.On != on || waived.Has(c.Code) {
 			continue

@@ -14,12 +14,18 @@ import (
 
 // The reasons why a fake was not compared with its kernel.
 const (
-	notCalled  = "the fake was not called: the process was killed or left by os._exit, has no Python, or a fake ended what calls them"
-	unwritten  = "calls whose arguments are not recorded, such as objects and tensors that are not plain, or more kinds of calls than are recorded"
+	notCalled = "the fake was not called: the process was killed or left by os._exit, has no Python, " +
+		"or a fake ended what calls them"
+	unwritten = "calls whose arguments are not recorded, such as objects and tensors that are not plain, " +
+		"or more kinds of calls than are recorded"
 	uncompiled = "the op has no fake, and the program compiles nothing"
-	unkept     = "bytes not compared with those of the kernel for the CPU: storages of more than 64 KiB, contents that are not read, or more than 64 MiB in all"
-	undecided  = "values not compared with those of the kernel for the CPU: they are random, or old contents of the memory, or in a storage of more than 64 KiB"
-	unasked    = "values not compared with those of the kernel for the CPU: by -tolerance 0"
+
+	uncompared = " not compared with those of the kernel for the CPU: "
+	unkept     = "bytes" + uncompared + "storages of more than 64 KiB, contents that are not read, " +
+		"or more than 64 MiB in all"
+	undecided = "values" + uncompared + "they are random, or old contents of the memory, " +
+		"or in a storage of more than 64 KiB"
+	unasked = "values" + uncompared + "by -tolerance 0"
 )
 
 // fake judges a call of an op's fake, on arguments like those of a call of its kernel.
@@ -48,7 +54,8 @@ func (p *process) fake(data []byte) error {
 		add(&verdict, p.run.compareBeside(op.faked, &real.Seen, fake.Beside))
 	case unknown == "":
 		verdict = p.run.compare(op.faked, &real.Seen, fake)
-		text := p.run.contradiction(number, answered{torch.Setting(call), compare.Pair{Real: &real.Seen, Other: p.run.answering(fake).Settled(&real.Seen)}})
+		pair := compare.Pair{Real: &real.Seen, Other: p.run.answering(fake).Settled(&real.Seen)}
+		text := p.run.contradiction(number, answered{torch.Setting(call), pair})
 		for _, v := range verdict.Violations {
 			v.Fix = cmp.Or(text(v), v.Fix)
 		}
@@ -121,8 +128,10 @@ func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Ver
 	skip := func(reason string, n int) asserts.Verdict {
 		return asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.MetaAlias, Reason: reason, Count: n}}}
 	}
-	if !hasBytes(real.Before) {
-		return skip(unkept, 1)
+	for _, o := range real.Before {
+		if o.Defined() && (o.Content == nil || o.Content.Bytes == nil) {
+			return skip(unkept, 1)
+		}
 	}
 	verdict := compare.Changes(op, real, twin, cpu, r.config.Policy)
 	if r.config.Tolerance == 0 {
@@ -132,10 +141,6 @@ func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Ver
 	add(&verdict, skip(undecided, len(compare.Unknown(op, real, twin))))
 	add(&verdict, compare.Values(op, real, twin, cpu, r.config.Tolerance, r.config.Policy))
 	return verdict
-}
-
-func hasBytes(all []asserts.Observation) bool {
-	return !slices.ContainsFunc(all, func(o asserts.Observation) bool { return o.Defined() && (o.Content == nil || o.Content.Bytes == nil) })
 }
 
 // add adds to a verdict another one's violations about other subjects, and its skips.
@@ -168,15 +173,14 @@ func (r *run) contradiction(op int64, call answered) func(*asserts.Violation) st
 	defer r.mu.Unlock()
 	earlier := r.answered[op]
 	r.answered[op] = append(slices.Clip(earlier), call)
-	return func(v *asserts.Violation) string {
+	return func(v *asserts.Violation) (text string) {
 		for _, other := range earlier {
-			if other.setting == call.setting {
-				if text := compare.Contradicts(r.ops.numbered(op).faked, v.Subject, call.Pair, other.Pair, "in another call of the program"); text != "" {
-					return text
-				}
+			if text == "" && other.setting == call.setting {
+				text = compare.Contradicts(r.ops.numbered(op).faked, v.Subject, call.Pair, other.Pair,
+					"in another call of the program")
 			}
 		}
-		return ""
+		return text
 	}
 }
 

@@ -3,7 +3,6 @@ package watch
 import (
 	"cmp"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -28,12 +27,7 @@ type OpFinding struct {
 }
 
 // where returns the line that called the op: "train.py:42 in forward".
-func (f *OpFinding) where() string {
-	if len(f.Site) == 0 {
-		return ""
-	}
-	return f.Site[len(f.Site)-1].String()
-}
+func (f *OpFinding) where() string { return Frame(f.site()).String() }
 
 // Report returns the violation's report, with the line that called the op and the process.
 func (f *OpFinding) Report() string {
@@ -126,7 +120,8 @@ func (f *findings) end() {
 
 func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *OpFinding {
 	found := &OpFinding{Violation: v, Count: 1, Pids: []int{p.pid}, Rank: p.rank, Site: site}
-	key := strings.Join([]string{v.Op, v.Code.String(), v.Subject.String(), v.Against.String(), v.Answer.String(), found.where()}, "\x00")
+	key := strings.Join([]string{v.Op, v.Code.String(), v.Subject.String(), v.Against.String(), v.Answer.String(),
+		found.where()}, "\x00")
 	if old := f.byKey[key]; old != nil {
 		old.Count++
 		if i, ok := slices.BinarySearch(old.Pids, p.pid); !ok {
@@ -138,20 +133,6 @@ func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *OpFind
 	v.Repro = "opassert run -op " + printable.Shell(v.Op) + " -fail -- " + f.command
 	found.Known = f.known != nil && f.known(found)
 	return found
-}
-
-// contexts returns the file with the contexts of a process, by its number.
-func (f *findings) contexts(pid string) (*os.File, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.held.file(pid)
-}
-
-// findingsSince returns the findings of a process, by its number, since it asked last.
-func (f *findings) findingsSince(pid string) ([]byte, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.held.report(pid)
 }
 
 // at returns the place of a process; see [reporters.of].
@@ -175,7 +156,8 @@ func (f *findings) sorted() []*OpFinding {
 	return slices.SortedFunc(maps.Values(f.byKey), func(a, b *OpFinding) int {
 		return cmp.Or(
 			cmp.Compare(a.Op, b.Op), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject.String(), b.Subject.String()),
-			cmp.Compare(a.Against.String(), b.Against.String()), cmp.Compare(a.where(), b.where()), cmp.Compare(a.Answer.String(), b.Answer.String()),
+			cmp.Compare(a.Against.String(), b.Against.String()), cmp.Compare(a.where(), b.where()),
+			cmp.Compare(a.Answer.String(), b.Answer.String()),
 		)
 	})
 }

@@ -11,9 +11,10 @@ const pending = "the pending work of a collective has the tensor until wait_tens
 // watched are skips besides the rows of the policy: Python has references to the
 // results of a subclass before they are counted.
 var watched = []asserts.Row{
-	{Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's"},
-	{Trait: asserts.Pending, Skip: fresh | asserts.CodesOf(asserts.UndeclaredWrite, asserts.VersionBump, asserts.WriteBeside,
-		asserts.KeptArgument), Reason: pending},
+	{Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Reason: "subclass: use counts are Python's",
+		Skip: asserts.CodesOf(asserts.FreshStorage)},
+	{Trait: asserts.Pending, Reason: pending, Skip: fresh | asserts.CodesOf(
+		asserts.UndeclaredWrite, asserts.VersionBump, asserts.WriteBeside, asserts.KeptArgument)},
 }
 
 // inside are the checks that see the storages of a wrapper subclass itself, and not those of its inner tensors.
@@ -26,7 +27,7 @@ const fresh asserts.Codes = 1<<asserts.FreshImpl | 1<<asserts.FreshStorage
 
 // declared are PyTorch's own modes that keep no results.
 var declared = map[string]asserts.Codes{
-	"torch.utils._python_dispatch._TorchDispatchStackMode": 0, // of 1.13: it calls the modes on its stack, which are listed separately
+	"torch.utils._python_dispatch._TorchDispatchStackMode": 0, // of 1.13: it calls its stack's modes, which are listed
 }
 
 // mode reads the watcher's record of an active mode: its class and, if declared, the

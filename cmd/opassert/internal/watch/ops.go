@@ -44,9 +44,6 @@ type ops struct {
 	record int // how many calls of each op to record; 0: none
 }
 
-// recorded reports whether the calls of an op are recorded: it or its kernel is not PyTorch's own, or it was selected.
-func (o *ops) recorded(w *watchedOp) bool { return o.record > 0 && (w.custom || o.wants != nil) }
-
 // meet returns the op of a record, and the answer to the watcher about it.
 func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
 	marks, record, _ := strings.Cut(record, "\n")
@@ -66,7 +63,8 @@ func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
 		o.byText[key] = w
 	}
 	looked := w.unread == "" && (o.wants == nil || o.wants(w.name))
-	answer := about{w.number, truth(w.custom), truth(looked), truth(o.recorded(w)), truth(looked && w.followed)}
+	recorded := o.record > 0 && (w.custom || o.wants != nil) // it or its kernel is not PyTorch's own, or selected
+	answer := about{w.number, truth(w.custom), truth(looked), truth(recorded), truth(looked && w.followed)}
 	expected := new(expectation).words()
 	if looked {
 		expected = expect(w.judged, w.waived)
@@ -86,7 +84,8 @@ func truth(b bool) int64 {
 func (o *ops) add(version, marks string, listed *libtorch.Op) (*watchedOp, error) {
 	raised := strings.HasPrefix(marks, "A")
 	_, device, others := strings.Cut(marks, "K")
-	w := &watchedOp{number: int64(len(o.all)), name: listed.Name, listed: listed, custom: others || torch.Custom(listed.Name)}
+	custom := others || torch.Custom(listed.Name)
+	w := &watchedOp{number: int64(len(o.all)), name: listed.Name, listed: listed, custom: custom}
 	o.all = append(o.all, w)
 	op, err := torch.Schema(listed)
 	if err != nil {
@@ -163,7 +162,8 @@ func (w *watchedOp) excusesOn(device string, v *asserts.Violation) bool {
 
 // hasView reports whether a return is a view of an argument.
 func hasView(op *asserts.Op, arg asserts.Ref) bool {
-	return slices.ContainsFunc(op.Plan(), func(c asserts.Check) bool { return c.Code == asserts.ViewStorage && c.Against == arg })
+	isView := func(c asserts.Check) bool { return c.Code == asserts.ViewStorage && c.Against == arg }
+	return slices.ContainsFunc(op.Plan(), isView)
 }
 
 func (o *ops) numbered(n int64) *watchedOp {

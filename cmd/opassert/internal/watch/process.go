@@ -116,12 +116,13 @@ func (p *process) call(data []byte) ([]byte, error) {
 	for line := range strings.Lines(texts[0]) {
 		seen.Modes = append(seen.Modes, mode(strings.TrimSpace(line)))
 	}
-	seen.Alone = a.circumstances&circumstanceAlone != 0
+	is := func(circumstance int64) bool { return a.circumstances&circumstance != 0 }
+	seen.Alone = is(circumstanceAlone)
 	seen.Number()
 	around := surroundings{
-		concurrent: a.circumstances&circumstanceConcurrent != 0, below: a.circumstances&circumstanceBelow != 0, threw: a.circumstances&circumstanceThrew != 0,
-		moved: a.circumstances&circumstanceMoved != 0, device: texts[2],
-		collects: a.circumstances&circumstanceCollects != 0, collected: a.circumstances&circumstanceCollected != 0,
+		concurrent: is(circumstanceConcurrent), below: is(circumstanceBelow), threw: is(circumstanceThrew),
+		moved: is(circumstanceMoved), collects: is(circumstanceCollects), collected: is(circumstanceCollected),
+		device:  texts[2],
 		pending: slices.ContainsFunc(seen.Results, func(o asserts.Observation) bool { return o.Traits&asserts.Pending != 0 }),
 	}
 	broken, count := p.run.judge(op, &seen, around)

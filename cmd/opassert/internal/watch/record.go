@@ -48,7 +48,8 @@ func (r *run) record(data []byte) error {
 
 // WriteCases writes the recorded calls as a file of cases. check makes omitted arguments from the schema.
 func (r *OpReport) WriteCases(w io.Writer) error {
-	if _, err := io.WriteString(w, "# Distinct calls that a program made; use them with opassert check -cases.\n"); err != nil {
+	const about = "# Distinct calls that a program made; use them with opassert check -cases.\n"
+	if _, err := io.WriteString(w, about); err != nil {
 		return err
 	}
 	return report.WriteCases(w, r.Recorded())

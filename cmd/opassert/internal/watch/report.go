@@ -154,7 +154,8 @@ func (r *run) countTraits(op *watchedOp, c countsOf) {
 }
 
 func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
-	rows := append(slices.Clip(r.config.Policy.Rows), asserts.Row{Trait: asserts.WrapperSubclass, Skip: inside, Reason: hidden})
+	ofWrapper := asserts.Row{Trait: asserts.WrapperSubclass, Skip: inside, Reason: hidden}
+	rows := append(slices.Clip(r.config.Policy.Rows), ofWrapper)
 	for i, trait := range traitOf {
 		for _, row := range rows {
 			if row.Trait&trait == 0 {
@@ -222,7 +223,8 @@ func (r *OpReport) writeCalls(b *strings.Builder) {
 	for _, s := range r.Skips {
 		printable.Printf(b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
 		if s.Code == asserts.ViewStorage && strings.Contains(s.Reason, "does not report views") {
-			printable.Printf(b, "          a class whose views share storage with their bases declares it with __opassert_reports_views__ = True\n")
+			printable.Printf(b, "%10sa class whose views share storage with their bases declares it with %s = True\n",
+				"", "__opassert_reports_views__")
 		}
 	}
 }
@@ -258,10 +260,9 @@ func (r *OpReport) writeUnseen(b *strings.Builder) {
 func (r *OpReport) Results() []asserts.Result {
 	var results []asserts.Result
 	for _, f := range r.Findings {
-		if f.Known {
-			continue
+		if !f.Known {
+			results = append(results, f.result())
 		}
-		results = append(results, f.result())
 	}
 	return append(results, r.OpSkips...)
 }
@@ -278,18 +279,15 @@ func (r *run) noteUnwritten(counts []countsOf) {
 		for a := range op.judged.Args {
 			subject := &op.judged.Args[a]
 			calls, sizes, changed := c.writes(a)
-			if changed || !hasWritten(subject) || !compare.EnoughCalls(calls, sizes) {
+			given := subject.Write && !subject.Inside && !strings.HasSuffix(subject.Type, "?") // in every call
+			if changed || !given || !compare.EnoughCalls(calls, sizes) {
 				continue
 			}
-			at := asserts.Place{Index: subject.Index, Name: subject.Name, Type: subject.Type, Element: asserts.NoElement, Aliased: true}
+			at := subject.Place(false, asserts.NoElement, "")
+			at.Aliased = true
 			pid := slices.Min(slices.Collect(maps.Keys(r.processes)))
 			r.findings.add(compare.Unwritten(op.name, op.judged.Schema, at, compare.Itself, calls, sizes),
 				&process{run: r, pid: pid, rank: r.processes[pid]}, nil, reporterContext{})
 		}
 	}
-}
-
-// hasWritten reports whether a schema has an argument written that every call has.
-func hasWritten(s *asserts.Subject) bool {
-	return s.Write && !s.Inside && !strings.HasSuffix(s.Type, "?")
 }

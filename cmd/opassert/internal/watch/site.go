@@ -81,7 +81,8 @@ func (l pythonFolders) foreign(file string) bool {
 		}
 	}
 	inside, ok := strings.CutPrefix(file, l.stdlib+"/")
-	return ok && l.stdlib != "" && !strings.HasPrefix(inside, "site-packages/") && !strings.HasPrefix(inside, "dist-packages/")
+	installed := strings.HasPrefix(inside, "site-packages/") || strings.HasPrefix(inside, "dist-packages/")
+	return ok && l.stdlib != "" && !installed
 }
 
 func (l pythonFolders) short(file string) string {
@@ -102,7 +103,8 @@ func unescape(s string) string {
 }
 
 // inTorch are the modules whose frames are not the user's.
-var inTorch = regexp.MustCompile(`^(libtorch|libc10|libpython|libc\.so|libc-|libpthread|libstdc|libgcc|libgomp|ld-linux|python[\d.]*$|pypy|libopassert|opassert|libtorch-.*watch)`)
+var inTorch = regexp.MustCompile(`^(libtorch|libc10|libpython|libc\.so|libc-|libpthread|libstdc|libgcc|libgomp|` +
+	`ld-linux|python[\d.]*$|pypy|libopassert|opassert)`)
 
 // nativeFrames reads the output of native_frames, outermost frame first.
 func (l pythonFolders) nativeFrames(text string) []Frame {
@@ -144,7 +146,8 @@ func (l pythonFolders) source(module string, offset uint64, symbol string) []Fra
 }
 
 // headers are the files whose code is inlined into the user's.
-var headers = regexp.MustCompile(`/(ATen|c10|torch/csrc|torch/library\.h|c\+\+/\d+|torch/headeronly|sysdeps|csu)(/|$)|libc_start`)
+var headers = regexp.MustCompile(
+	`/(ATen|c10|torch/csrc|torch/library\.h|c\+\+/\d+|torch/headeronly|sysdeps|csu)(/|$)|libc_start`)
 
 func (l pythonFolders) lookUp(module string, offset uint64) []Frame {
 	out, _ := exec.Command("addr2line", "-Cfie", module, fmt.Sprintf("%#x", offset+base(module))).Output()
@@ -153,11 +156,9 @@ func (l pythonFolders) lookUp(module string, offset uint64) []Frame {
 	for i := 0; i+1 < len(lines); i += 2 {
 		file, number, _ := strings.Cut(string(lines[i+1]), ":")
 		number, _, _ = strings.Cut(number, " ")
-		line, _ := strconv.Atoi(number)
-		if file == "??" {
-			continue
+		if line, _ := strconv.Atoi(number); file != "??" {
+			frames = append(frames, Frame{File: l.short(file), Line: line, Func: string(lines[i])})
 		}
-		frames = append(frames, Frame{File: l.short(file), Line: line, Func: string(lines[i])})
 	}
 	return frames
 }

@@ -20,11 +20,9 @@ func (r *OpReport) Suite() *report.Report {
 		s.Ops = append(s.Ops, op)
 	}
 	for _, f := range r.Findings {
-		op := byName[f.Op]
-		if op == nil {
-			continue
+		if op := byName[f.Op]; op != nil {
+			op.Findings = append(op.Findings, f.suite())
 		}
-		op.Findings = append(op.Findings, f.suite())
 	}
 	s.All = len(s.Ops)
 	return s
@@ -35,7 +33,8 @@ func (f *OpFinding) suite() *report.Finding {
 	v := *f.Violation
 	v.Repro = strings.TrimPrefix(v.Repro, "opassert run ")
 	v.Site = f.site()
-	return &report.Finding{Violation: &v, Call: f.Call, Devices: []engine.Device{engine.CPU}, Times: f.Count, Known: f.Known}
+	on := []engine.Device{engine.CPU}
+	return &report.Finding{Violation: &v, Call: f.Call, Devices: on, Times: f.Count, Known: f.Known}
 }
 
 // AdoptPrograms takes over the programs of the findings of a report that [Report.Suite] made.

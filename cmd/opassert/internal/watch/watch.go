@@ -35,20 +35,23 @@ const (
 // A Config is the program to run, and the checks of its calls.
 type Config struct {
 	preload.Program
-	Objects   *live.Watch                                                        // of the same program; may be nil
-	Plan      func(version, device string, op *schema.Op) (engine.Checks, error) // of the ops of a version of libtorch, and of a device if it is given
-	Policy    *asserts.Policy
-	Wants     func(op string) bool // which ops; nil: all
-	Record    int                  // distinct calls that are kept of each op, where it or its kernel is not PyTorch's own or Wants names it
-	Strings   bool                 // string arguments are kept too
-	Content   Content
-	Fakes     Content               // when the program ends, once for each kind of arguments, on a device three times
-	Tolerance float64               // how far values on a device may be from those of the kernel for the CPU, relative to 1 + their size; 0: they are not compared
+	Objects *live.Watch // of the same program; may be nil
+	// Plan plans the ops of a version of libtorch, and of a device if it is given.
+	Plan    func(version, device string, op *schema.Op) (engine.Checks, error)
+	Policy  *asserts.Policy
+	Wants   func(op string) bool // which ops; nil: all
+	Record  int                  // calls to keep of an op that is not PyTorch's own, or its kernel is not, or Wants names
+	Strings bool                 // string arguments are kept too
+	Content Content
+	Fakes   Content // when the program ends, once for each kind of arguments, on a device three times
+	// Tolerance is how far values on a device may be from those of the kernel for the CPU, relative to 1 + their size; 0:
+	// they are not compared.
+	Tolerance float64
 	Sample    int                   // observe one in Sample calls of PyTorch's own ops at the level content
 	MaxBytes  int64                 // calls on larger storages are observed at the level identity; 0: no limit
 	Fail      bool                  // raise a finding at the call
 	Found     func(*OpFinding)      // called with each distinct finding at once; may be nil
-	Known     func(*OpFinding) bool // whether a baseline has a finding, which then is neither printed nor raised; may be nil
+	Known     func(*OpFinding) bool // whether a baseline has a finding, which is neither printed nor raised; may be nil
 }
 
 // level returns the level of PyTorch's own ops, or of others.
@@ -89,8 +92,6 @@ var shim embed.FS
 //go:embed shim/loader.c
 var loader string
 
-func sources() fs.FS { return compile.Embedded(shim, "shim") }
-
 // Run runs the program to its end. It returns an error if the program was not
 // started; all other failures are in the report.
 func Run(ctx context.Context, config Config) (*OpReport, error) {
@@ -99,10 +100,11 @@ func Run(ctx context.Context, config Config) (*OpReport, error) {
 	r := &run{
 		config: config, cwd: cwd,
 		ops: ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
-		findings: findings{byKey: make(map[string]*OpFinding), held: make(reporters), first: config.Found, known: config.Known,
-			command: printable.Shell(config.Command...)},
+		findings: findings{byKey: make(map[string]*OpFinding), command: printable.Shell(config.Command...),
+			held: make(reporters), first: config.Found, known: config.Known},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
-		records: make(map[string]records), origins: newOrigins(), faked: make(map[int64]int), answered: make(map[int64][]answered),
+		records: make(map[string]records), origins: newOrigins(),
+		faked: make(map[int64]int), answered: make(map[int64][]answered),
 	}
 	kind := Loader()
 	kind.Fit, kind.Memory = r.fit, r.memory
@@ -164,14 +166,15 @@ func (r *run) fit(library string) (string, error) {
 // units are the sources of the watcher: those of the shim that observe, and its own.
 var units = []string{
 	"observe.cpp", "device.cpp", "schemas.cpp",
-	"channel.cpp", "site.cpp", "keys.cpp", "listed.cpp", "imports.cpp", "others.cpp", "works.cpp", "usual.cpp", "counts.cpp",
-	"watched.cpp", "python.cpp", "confine.cpp",
-	"json.cpp", "record.cpp", "fakes.cpp", "observedcall.cpp", "backward.cpp", "unboxed.cpp", "kernels.cpp", "registrations.cpp", "watch.cpp",
+	"channel.cpp", "site.cpp", "keys.cpp", "listed.cpp", "imports.cpp", "others.cpp", "works.cpp", "usual.cpp",
+	"counts.cpp", "watched.cpp", "python.cpp", "confine.cpp", "json.cpp", "record.cpp", "fakes.cpp", "observedcall.cpp",
+	"backward.cpp", "unboxed.cpp", "kernels.cpp", "registrations.cpp", "watch.cpp",
 }
 
 // Watcher observes the calls in a program.
 func Watcher() *compile.CppLibrary {
-	return &compile.CppLibrary{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: units, Link: []string{"-O2", "-DNDEBUG"}}
+	files := []fs.FS{libtorch.Sources(), compile.Embedded(shim, "shim")}
+	return &compile.CppLibrary{Name: "watch", Files: files, Units: units, Link: []string{"-O2", "-DNDEBUG"}}
 }
 
 func (r *run) layout(pythonLibrary string) pythonFolders {
