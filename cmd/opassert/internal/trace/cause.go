@@ -68,11 +68,10 @@ func says(line int64, format string, args ...any) Reason {
 
 // Saw describes the violation in one line.
 func (v *InvariantViolation) Saw() string {
-	if v.facts.saw != "" {
+	switch {
+	case v.facts.saw != "":
 		return v.facts.saw
-	}
-	switch v.Cause {
-	case EmptySlot, OtherObject:
+	case v.Cause == EmptySlot, v.Cause == OtherObject:
 		return "deallocated while others hold the impl that it was made for"
 	}
 	return "deallocated while others hold the impl, whose slot points at it"
@@ -93,18 +92,18 @@ type causeLines struct {
 	madeAt       int64 // the line of its creation
 	slotAt       int64 // the last line that shows the slot pointing at the object
 	makerAt      int64 // names the interpreter that made it
-	maker        uint64
+	maker        Address
 	releaserAt   int64 // names the interpreter that released it
-	releaser     uint64
+	releaser     Address
 	hermeticAt   int64 // released in a hermetic context
 	answersAt    int64 // the slot's check answers with the object
 	noneAt       int64 // the slot's check answers none
 	differsAt    int64 // the slot's check does not answer with the object
-	differsTo    uint64
+	differsTo    Address
 	usesAt       int64
 	uses         int64
 	tagAt        int64 // names the slot's interpreter
-	tag          uint64
+	tag          Address
 	stillAt      int64 // afterwards the slot still points at the object
 	emptyAt      int64 // afterwards the slot is empty
 	notMarkedAt  int64 // the impl is not marked to have an object
@@ -146,7 +145,8 @@ func (v *InvariantViolation) handedIn() *InvariantViolation {
 	k := &v.facts
 	r := &InvariantViolation{
 		Code: preserve.Hermetic, Line: k.hermeticAt, Object: v.Object, Impl: v.Impl, Type: v.Type, World: v.World,
-		Cause: HermeticState, context: v.context, facts: causeLines{saw: "an object made outside is released in a hermetic context"},
+		Cause: HermeticState, context: v.context,
+		facts: causeLines{saw: "an object made outside is released in a hermetic context"},
 	}
 	if r.Line == 0 {
 		r.Line = cmp.Or(k.noneAt, k.differsAt, v.Line)
@@ -185,13 +185,13 @@ func (f *causeLines) reasons(c Cause) (evidence, against []Reason) {
 	inferred := c == EmptySlot || c == HermeticState || c == CauseUnknown
 	differs := "none"
 	if f.differsTo != 0 {
-		differs = Address(f.differsTo).String()
+		differs = f.differsTo.String()
 	}
 	const still = "the slot still points at it, so it was neither empty nor tagged otherwise"
 	evidence = []Reason{
-		says(where(clash, f.makerAt), "made by interpreter %v", Address(f.maker)),
-		says(where(clash, f.tagAt), "the slot is tagged %v", Address(f.tag)),
-		says(where(clash, f.releaserAt), "released by interpreter %v", Address(f.releaser)),
+		says(where(clash, f.makerAt), "made by interpreter %v", f.maker),
+		says(where(clash, f.tagAt), "the slot is tagged %v", f.tag),
+		says(where(clash, f.releaserAt), "released by interpreter %v", f.releaser),
 		says(where(pointed && f.made == MadePlain, f.madeAt), "made outside hermetic contexts, so the slot points at it"),
 		says(where(pointed, f.slotAt), "the slot points at it"),
 		says(where(pointed && !inferred, f.notMarkedAt), "the impl is not marked"),
@@ -205,16 +205,17 @@ func (f *causeLines) reasons(c Cause) (evidence, against []Reason) {
 	}
 	same := where(inferred && f.maker == f.releaser, f.releaserAt)
 	against = []Reason{
-		says(where(c == EmptySlot, f.noneAt), "not %s: a release in a hermetic context prints that before this line", HermeticState),
+		says(where(c == EmptySlot, f.noneAt),
+			"not %s: a release in a hermetic context prints that before this line", HermeticState),
 		says(where(c == HermeticState && shown, f.stillAt), "not %s: it still points at the object", EmptySlot),
 		says(where(c == CauseUnknown, f.answersAt), "not %s: the check answers none in a hermetic context", HermeticState),
-		says(same, "not %s: made (line %d) and released by %v", InterpreterClash, f.makerAt, Address(f.maker)),
+		says(same, "not %s: made (line %d) and released by %v", InterpreterClash, f.makerAt, f.maker),
 	}
 	return evidence, against
 }
 
 func (f *causeLines) cause() Cause {
-	mismatch := func(a, b uint64) bool { return a != 0 && b != 0 && a != b }
+	mismatch := func(a, b Address) bool { return a != 0 && b != 0 && a != b }
 	switch {
 	case f.known != "":
 		return f.known

@@ -16,10 +16,10 @@ type follower struct {
 	world    string
 	protocol preserve.Protocol
 	ended    func(Life)
-	objects  map[uint64]*object // by address; the living
-	dead     map[uint64]*death  // by address; those that ended as they should
-	impls    map[uint64]*impl   // by data pointer
-	tensors  map[uint64]*tensor
+	objects  map[Address]*object // by address; the living
+	dead     map[Address]*death  // by address; those that ended as they should
+	impls    map[Address]*impl   // by data pointer
+	tensors  map[Address]*tensor
 
 	number  int64 // of the line being read
 	whole   bool  // it was not cut off
@@ -50,10 +50,10 @@ type object struct {
 	release   bool  // being released
 	enterAt   int64 // the line where the release began
 	enterGap  int64
-	slotTaken bool   // another object is in its slot, as reported
-	borrow    bool   // it is released and does not own its impl
-	asker     uint64 // the tensor that it was made for
-	madeUses  int64  // the use count of its impl before; 0 if it is not known
+	slotTaken bool    // another object is in its slot, as reported
+	borrow    bool    // it is released and does not own its impl
+	asker     Address // the tensor that it was made for
+	madeUses  int64   // the use count of its impl before; 0 if it is not known
 	doubts    []*doubt
 	broken    *InvariantViolation // the first violation of this release
 }
@@ -84,8 +84,8 @@ type impl struct {
 	broken *InvariantViolation
 	shared bool // several impls share these bytes
 	wrap   wrap
-	asker  uint64 // the tensor that last asked for its storage here
-	last   int64  // the record of its last line
+	asker  Address // the tensor that last asked for its storage here
+	last   int64   // the record of its last line
 }
 
 // A wrap is a THPStorage_Wrap under way.
@@ -94,10 +94,10 @@ type wrap struct {
 	open      bool
 	hermetic  bool
 	foreign   bool
-	interp    uint64
+	interp    Address
 	interpAt  int64
 	made      *object
-	pointsTo  uint64
+	pointsTo  Address
 	stale     *InvariantViolation // pointsTo is deallocated, a violation
 	pointsAt  int64
 	slotWas   int64 // the object's slotAt before that
@@ -116,14 +116,8 @@ type tensor struct {
 
 func newFollower(world string, protocol preserve.Protocol, ended func(Life)) *follower {
 	return &follower{
-		world:    world,
-		protocol: protocol,
-		ended:    ended,
-		objects:  map[uint64]*object{},
-		dead:     map[uint64]*death{},
-		impls:    map[uint64]*impl{},
-		tensors:  map[uint64]*tensor{},
-		proven:   map[string]bool{},
+		world: world, protocol: protocol, ended: ended, proven: map[string]bool{}, objects: map[Address]*object{},
+		dead: map[Address]*death{}, impls: map[Address]*impl{}, tensors: map[Address]*tensor{},
 	}
 }
 
@@ -160,7 +154,7 @@ func (f *follower) follow(r *logRecord) {
 func (f *follower) access(r *logRecord) {
 	t := f.tensors[r.addr]
 	if t == nil {
-		t = &tensor{Life: Life{Kind: Tensor, Address: Address(r.addr), Impl: Address(r.ref)}, since: f.number}
+		t = &tensor{Life: Life{Kind: Tensor, Address: r.addr, Impl: r.ref}, since: f.number}
 		f.tensors[r.addr] = t
 	}
 	t.last, t.prev = f.records, t.last
@@ -171,7 +165,7 @@ func (f *follower) access(r *logRecord) {
 	what := Accessed
 	if t.Impl != Address(r.ref) {
 		f.replaced++
-		t.Impl, t.since = Address(r.ref), f.number
+		t.Impl, t.since = r.ref, f.number
 		what = Replaced
 	}
 	f.eventAt(&t.Life, what, t.Impl)
@@ -195,10 +189,10 @@ func (f *follower) eventType(l *Life, typ string) {
 // typeName returns a type's name, of which memory has one copy.
 func typeName(t []byte) string { return unique.Make(strings.ToValidUTF8(string(t), "?")).Value() }
 
-func (f *follower) impl(data uint64) *impl {
+func (f *follower) impl(data Address) *impl {
 	i := f.impls[data]
 	if i == nil {
-		i = &impl{Life: Life{Kind: Impl, Address: Address(data)}}
+		i = &impl{Life: Life{Kind: Impl, Address: data}}
 		f.impls[data] = i
 	}
 	i.last = f.records
@@ -258,7 +252,7 @@ func (f *follower) followImpl(r *logRecord) {
 func (f *follower) create(i *impl, r *logRecord) {
 	f.reuse(r.ref)
 	o := &object{
-		Life:    Life{Kind: Object, Address: Address(r.ref), Type: typeName(r.typ), Impl: i.Address},
+		Life:    Life{Kind: Object, Address: r.ref, Type: typeName(r.typ), Impl: i.Address},
 		madeGap: f.gaps, asker: i.asker,
 	}
 	o.facts = causeLines{madeAt: f.number, maker: i.wrap.interp, makerAt: i.wrap.interpAt}
@@ -270,7 +264,7 @@ func (f *follower) create(i *impl, r *logRecord) {
 }
 
 // reuse handles that a new object is made at an address.
-func (f *follower) reuse(at uint64) {
+func (f *follower) reuse(at Address) {
 	delete(f.dead, at)
 	if old := f.objects[at]; old != nil {
 		f.event(&old.Life, NotSeenEnd)
@@ -299,8 +293,9 @@ func (f *follower) making(i *impl, hermetic bool) {
 	case !i.wrap.mayBelongTo(old):
 		f.proven[sharedBytes] = true
 	default:
-		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("a second object for the impl of %v, which lives", old.Address)).
-			because(EmptySlot, says(old.facts.madeAt, "%v was made for the impl", old.Address), says(i.wrap.emptyAt, "the slot is empty"))
+		v := f.breaks(preserve.SameObject, o, i.Address, "a second object for the impl of %v, which lives", old.Address).
+			because(EmptySlot, says(old.facts.madeAt, "%v was made for the impl", old.Address),
+				says(i.wrap.emptyAt, "the slot is empty"))
 		d := &doubt{InvariantViolation: v, was: old, now: o, data: i.Address, isNew: true}
 		d.likely = f.secondLikelihood(f.addDoubt(d, i, sharedBytes), i, old)
 	}
@@ -445,9 +440,9 @@ func (o *object) settle(broke func(*doubt) (broke, settled bool)) {
 	o.doubts = rest
 }
 
-func (f *follower) slotPointsAt(i *impl, at uint64) {
+func (f *follower) slotPointsAt(i *impl, at Address) {
 	f.context++
-	if i.freed != nil && uint64(i.freed.Address) == at {
+	if i.freed != nil && i.freed.Address == at {
 		if i.broken != nil || i.freed.gap == f.gaps || i.freed.facts.hermeticAt != 0 {
 			f.usedAfter(i)
 		} // else the hole may hide another object at the address, of another type
@@ -463,10 +458,10 @@ func (f *follower) slotPointsAt(i *impl, at uint64) {
 	switch was := i.slot; {
 	case was == o:
 		f.slotShown(i, o)
-	case was != nil && was.Made == MadePlain && was.gap == f.gaps && o.Made == MadePlain && o.Impl != 0 && o.Impl != i.Address && o.gap == f.gaps && !i.shared:
+	case was != nil && was.Made == MadePlain && was.gap == f.gaps && !i.shared &&
+		o.Made == MadePlain && o.gap == f.gaps && o.Impl != 0 && o.Impl != i.Address:
 		v := f.breaks(preserve.SameObject, o, i.Address,
-			fmt.Sprintf("the slot of the impl of %v points at %v, which is the object of impl %v", was.Address, o.Address,
-				o.Impl)).
+			"the slot of the impl of %v points at %v, which is the object of impl %v", was.Address, o.Address, o.Impl).
 			because(OtherObject, says(max(was.facts.slotAt, was.facts.madeAt), "the slot pointed at %v", was.Address),
 				says(o.facts.madeAt, "%v was made for impl %v", o.Address, o.Impl))
 		v.likely = f.addDoubt(&doubt{InvariantViolation: v, was: was, now: o, data: i.Address, home: o.Impl}, i, movedBytes)
@@ -478,7 +473,7 @@ func (f *follower) slotPointsAt(i *impl, at uint64) {
 		f.breaks(preserve.Hermetic, o, i.Address, "a slot points at an object made in a hermetic context").
 			because(HermeticState, says(o.facts.madeAt, "made in a hermetic context"))
 	}
-	f.moveBytes(o, uint64(i.Address))
+	f.moveBytes(o, i.Address)
 	if i.Address != 0 {
 		i.slot = o
 	}
@@ -505,17 +500,17 @@ func (f *follower) slotShown(i *impl, o *object) {
 func (f *follower) markShared(i *impl) { i.shared, f.proven[sharedBytes] = true, true }
 
 // moveBytes records where an object's impl has its bytes.
-func (f *follower) moveBytes(o *object, data uint64) {
+func (f *follower) moveBytes(o *object, data Address) {
 	if o.Impl == Address(data) {
 		return
 	}
-	if old := f.impls[uint64(o.Impl)]; old != nil && old.slot == o {
+	if old := f.impls[o.Impl]; old != nil && old.slot == o {
 		old.slot = nil
 	}
 	if o.Impl != 0 {
-		f.eventAt(&o.Life, DataMoved, Address(data))
+		f.eventAt(&o.Life, DataMoved, data)
 	}
-	o.Impl = Address(data)
+	o.Impl = data
 }
 
 func (f *follower) handOut(i *impl, s preserve.Step, what What) {
@@ -533,23 +528,24 @@ func (f *follower) handOut(i *impl, s preserve.Step, what What) {
 }
 
 func (f *follower) wrongInterpreter(i *impl, o *object) {
-	if w := i.wrap; w.interp != 0 && o.facts.maker != 0 && w.interp != o.facts.maker && w.made != o && o.madeGap == f.gaps {
-		f.breaks(preserve.OneInterpreter, o, i.Address, fmt.Sprintf("made by interpreter %v, handed out in %v", Address(o.facts.maker), Address(w.interp))).
-			because(InterpreterClash, says(o.facts.makerAt, "made by interpreter %v", Address(o.facts.maker)),
-				says(w.interpAt, "asked for by interpreter %v", Address(w.interp)))
+	w, maker := i.wrap, o.facts.maker
+	if w.interp != 0 && maker != 0 && w.interp != maker && w.made != o && o.madeGap == f.gaps {
+		f.breaks(preserve.OneInterpreter, o, i.Address, "made by interpreter %v, handed out in %v", maker, w.interp).
+			because(InterpreterClash, says(o.facts.makerAt, "made by interpreter %v", maker),
+				says(w.interpAt, "asked for by interpreter %v", w.interp))
 	}
 }
 
 // endWrap handles the end of a wrap: the caller has the object.
 func (f *follower) endWrap(i *impl, r *logRecord) {
 	w := &i.wrap
-	if o := w.made; o != nil && uint64(o.Address) == r.ref {
+	if o := w.made; o != nil && o.Address == r.ref {
 		if o.Made == MadeUnseen && !w.hermetic && !w.foreign && i.slot == nil {
 			f.setSlot(i, o)
 		}
 		return
 	}
-	if i.freed != nil && uint64(i.freed.Address) == r.ref {
+	if i.freed != nil && i.freed.Address == r.ref {
 		if w.pointsTo != r.ref {
 			f.usedAfter(i)
 		}
@@ -565,21 +561,21 @@ func (f *follower) endWrap(i *impl, r *logRecord) {
 	o := f.meet(r.ref, 0)
 	switch {
 	case w.pointsTo != 0 && w.pointsTo != r.ref:
-		f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot points at %v, and another object is handed out", Address(w.pointsTo))).
-			because("", says(w.pointsAt, "the slot points at %v", Address(w.pointsTo)))
+		f.breaks(preserve.SameObject, o, i.Address, "the slot points at %v, and another object is handed out", w.pointsTo).
+			because("", says(w.pointsAt, "the slot points at %v", w.pointsTo))
 	case w.open && w.hermetic && o.Made == MadePlain && o.madeGap == f.gaps:
 		f.breaks(preserve.Hermetic, o, i.Address, "made outside hermetic contexts, handed out in one").
 			because(HermeticState, says(o.facts.madeAt, "made outside hermetic contexts"))
 	case w.pointsTo == 0: // the lines before are missing
 		f.eventAt(&o.Life, Handed, i.Address)
 		o.State, o.gap = preserve.Holding, f.gaps
-		f.moveBytes(o, uint64(i.Address))
+		f.moveBytes(o, i.Address)
 	}
 	f.foundType(i, r.ref, typeName(r.typ))
 }
 
-func (f *follower) foundType(i *impl, at uint64, typ string) {
-	if i.freed != nil && uint64(i.freed.Address) == at {
+func (f *follower) foundType(i *impl, at Address, typ string) {
+	if i.freed != nil && i.freed.Address == at {
 		if i.broken == nil || i.broken.Consequence == 0 {
 			if !foreignType(typ) { // made where the log has a hole
 				f.forgetFreed(i)
@@ -607,7 +603,8 @@ func (f *follower) foundType(i *impl, at uint64, typ string) {
 	case o.Type == typ, !f.whole && strings.HasPrefix(o.Type, typ):
 	default:
 		f.eventType(&o.Life, typ)
-		v := f.breaks(preserve.UseAfter, o, i.Address, "what is found there is a "+typ+"; the log does not show the deallocation")
+		v := f.breaks(preserve.UseAfter, o, i.Address,
+			"what is found there is a %s; the log does not show the deallocation", typ)
 		v.Found, v.Consequence = typ, f.number
 		if o.release { // cut off where it was not preserved
 			saw := v.facts.saw
@@ -636,14 +633,15 @@ var builtinTypes = []string{
 	"NoneType", "builtin_function_or_method", "bytearray", "bytes", "cell", "code", "complex", "coroutine", "dict",
 	"dict_items", "dict_keys", "dict_values", "ellipsis", "float", "frame", "frozenset", "function", "generator",
 	"getset_descriptor", "int", "list", "list_iterator", "mappingproxy", "method", "method-wrapper", "module",
-	"object", "property", "range", "set", "slice", "str", "traceback", "tuple", "type", "weakref", "weakref.ReferenceType", "wrapper_descriptor",
+	"object", "property", "range", "set", "slice", "str", "traceback", "tuple", "type", "weakref",
+	"weakref.ReferenceType", "wrapper_descriptor",
 }
 
 // meet returns the object at an address; one that was not seen before is that of the impl.
-func (f *follower) meet(at uint64, impl Address) *object {
+func (f *follower) meet(at Address, impl Address) *object {
 	o := f.objects[at]
 	if o == nil {
-		o = &object{Life: Life{Kind: Object, Address: Address(at), Impl: impl}, gap: f.gaps, madeGap: f.gaps}
+		o = &object{Life: Life{Kind: Object, Address: at, Impl: impl}, gap: f.gaps, madeGap: f.gaps}
 		f.objects[at] = o
 		f.event(&o.Life, FirstSeen)
 	}
@@ -656,15 +654,17 @@ func (f *follower) step(o *object, s preserve.Step) {
 	switch {
 	case code == 0:
 	case f.protocol == preserve.Counting && code == preserve.OneOwner:
-		f.breaks(code, o, o.Impl, wrongSteps[s]+", though in this PyTorch ownership does not flip")
+		f.breaks(code, o, o.Impl, "%s, though in this PyTorch ownership does not flip", wrongSteps[s])
 	case o.gap == f.gaps && o.State != preserve.Unknown:
-		f.breaks(code, o, o.Impl, wrongSteps[s]+" while "+stands[o.State]).because("", says(o.stateAt, "since here %s", stands[o.State]))
+		f.breaks(code, o, o.Impl, "%s while %s", wrongSteps[s], stands[o.State]).
+			because("", says(o.stateAt, "since here %s", stands[o.State]))
 	}
 	o.State, o.gap, o.stateAt = to, f.gaps, f.number
 }
 
 var wrongSteps = [...]string{
-	preserve.Create: "made", preserve.Hand: "handed out", preserve.Preserve: "preserved", preserve.Resurrect: "resurrected", preserve.Deallocate: "deallocated",
+	preserve.Create: "made", preserve.Hand: "handed out", preserve.Preserve: "preserved",
+	preserve.Resurrect: "resurrected", preserve.Deallocate: "deallocated",
 }
 
 var stands = [...]string{
@@ -672,8 +672,8 @@ var stands = [...]string{
 }
 
 // breaks records a violation at this line, and marks the object's last event.
-func (f *follower) breaks(c preserve.Code, o *object, data Address, saw string) *InvariantViolation {
-	v := f.breaksAt(c, f.number, o, data, saw)
+func (f *follower) breaks(c preserve.Code, o *object, data Address, saw string, args ...any) *InvariantViolation {
+	v := f.breaksAt(c, f.number, o, data, fmt.Sprintf(saw, args...))
 	if n := len(o.Events); n == 0 || o.Events[n-1].Line != f.number {
 		f.event(&o.Life, Breaks)
 	}
@@ -691,8 +691,8 @@ func (f *follower) breaksAt(c preserve.Code, line int64, o *object, data Address
 }
 
 func (f *follower) endObject(o *object) {
-	delete(f.objects, uint64(o.Address))
-	if i := f.impls[uint64(o.Impl)]; i != nil && i.slot == o {
+	delete(f.objects, o.Address)
+	if i := f.impls[o.Impl]; i != nil && i.slot == o {
 		i.slot = nil
 	}
 	f.endLife(o.Life)
@@ -717,10 +717,10 @@ func (f *follower) end(cutAt int64) []*InvariantViolation {
 }
 
 func (f *follower) endImpl(i *impl) {
-	delete(f.impls, uint64(i.Address))
+	delete(f.impls, i.Address)
 	if i.Address != 0 && len(i.Events) > 0 {
 		f.endLife(i.Life)
 	}
 }
 
-func sorted[V any](m map[uint64]V) []uint64 { return slices.Sorted(maps.Keys(m)) }
+func sorted[V any](m map[Address]V) []Address { return slices.Sorted(maps.Keys(m)) }

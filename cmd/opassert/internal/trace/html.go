@@ -48,9 +48,8 @@ func (h *HTML) Write(w io.Writer, r LogReport) error { return page().Execute(w, 
 
 func (h *HTML) draw(r LogReport) pageData {
 	p := pageData{Name: h.name, Report: &r}
-	findings := r.Breaks()
-	// Those with a consequence come first.
-	slices.SortStableFunc(findings, func(a, b finding) int { return rank(a.InvariantViolation) - rank(b.InvariantViolation) })
+	findings := r.Breaks() // those with a consequence come first
+	slices.SortStableFunc(findings, func(a, b finding) int { return a.rank() - b.rank() })
 	for _, f := range findings[:min(len(findings), maxBreaks)] {
 		b, drawn := breakData{finding: f}, f.InvariantViolation
 		if len(b.Below) > 0 {
@@ -72,25 +71,19 @@ func (h *HTML) around(v *InvariantViolation) []Life {
 		switch {
 		case l.World != v.World:
 			continue
-		case l.Kind == Object && l.Address == v.Object && l.broke(v):
+		case l.Kind == Object && l.Address == v.Object &&
+			slices.ContainsFunc(l.Events, func(e Event) bool { return e.Line == v.Line && e.Code == v.Code }):
 			object = append(object, l)
 		case v.Impl == 0:
 			continue
 		case l.Kind == Impl && l.Address == v.Impl:
 			impl = append(impl, l)
-		case l.touches(v.Impl) && len(beside) < maxBeside:
+		case len(beside) < maxBeside &&
+			(l.Impl == v.Impl || slices.ContainsFunc(l.Events, func(e Event) bool { return e.At == v.Impl })):
 			beside = append(beside, l)
 		}
 	}
 	return slices.Concat(object, impl, beside)
-}
-
-func (l *Life) touches(impl Address) bool {
-	return l.Impl == impl || slices.ContainsFunc(l.Events, func(e Event) bool { return e.At == impl })
-}
-
-func (l *Life) broke(v *InvariantViolation) bool {
-	return slices.ContainsFunc(l.Events, func(e Event) bool { return e.Line == v.Line && e.Code == v.Code })
 }
 
 type pageData struct {

@@ -21,7 +21,7 @@ const (
 )
 
 // The printed messages by their forms: & is an address, ^ that of an interpreter, # a use count, % the name of a type
-// and @ a word. After a ? the text may end, unless a comma follows. Text after a message is other output in the same line.
+// and @ a word. After a ? the text may end, unless a comma follows. Text after a message is other output in the line.
 var (
 	storageData    = printed("storage data: &")
 	borrowed       = printed("is borrowed") // the object does not own its impl
@@ -75,11 +75,11 @@ func printed(texts ...string) message {
 // A logRecord is one parsed line of the log. Its slices alias the line.
 type logRecord struct {
 	subject LifeKind
-	addr    uint64
-	interp  uint64 // of the subject
+	addr    Address
+	interp  Address // of the subject
 	message message
-	ref     uint64
-	tag     uint64
+	ref     Address
+	tag     Address
 	count   int64 // a use count, or NoCount
 	typ     []byte
 	cut     bool // the last line, which may be truncated
@@ -99,7 +99,8 @@ func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
 	text := bytes.TrimLeft(line, " \t>[")
 	n, after := digits(text)
 	rest = bytes.TrimLeft(after, " \t:|]")
-	if _, next := digits(rest); len(after) == len(text) || len(rest) == len(after) || len(next) < len(rest) { // 12:30:01 is not a number
+	_, next := digits(rest) // 12:30:01 is not a number
+	if len(after) == len(text) || len(rest) == len(after) || len(next) < len(rest) {
 		return 0, line, false
 	}
 	return n, rest, true
@@ -113,7 +114,12 @@ func onlyNumber(s []byte) (n int64, ok bool) {
 }
 
 // tag matches "[path/file.ext:LINE]", which another thread's line may cut off before.
-var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\[\] ]+\.[^\[\] .]{0,4}:[0-9]+\]`) })
+var tag = lazily(`\[[^\[\] ]+\.[^\[\] .]{0,4}:[0-9]+\]`)
+
+// lazily compiles a regular expression when it is first used.
+func lazily(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // findTag returns the start and the end of a tag; -1 without one.
 func findTag(s []byte) (begin, end int) {
@@ -164,7 +170,7 @@ func eat(s *[]byte, prefix string) (ok bool) {
 }
 
 // eatAddress reads an address as C++ prints it: 0x7f..., 0 or, elsewhere, digits without 0x and (nil).
-func eatAddress(s *[]byte, to *uint64) bool {
+func eatAddress(s *[]byte, to *Address) bool {
 	b := *s
 	if eat(&b, "(nil)") {
 		*s, *to = b, 0
@@ -172,13 +178,13 @@ func eatAddress(s *[]byte, to *uint64) bool {
 	}
 	lower := eat(&b, "0x")
 	eat(&b, "0X")
-	n, v := 0, uint64(0)
+	n, v := 0, Address(0)
 	for ; n < min(len(b), 16); n++ {
 		d := strings.IndexByte("0123456789abcdefABCDEF", b[n])
 		if d < 0 || lower && d > 15 {
 			break
 		}
-		v = v<<4 | uint64(d-d/16*6)
+		v = v<<4 | Address(d-d/16*6)
 	}
 	if n == 0 {
 		return false
@@ -206,7 +212,9 @@ func eatCount(s *[]byte, to *int64) bool {
 }
 
 // functions are the parts of functions' names that identify a message "in FUNCTION".
-var functions = []form{{"_dealloc", enterDealloc}, {"_Wrap", enterWrap}, {"_NewWith", enterWrap}, {"THP", enter}, {"createPyObject", enter}}
+var functions = []form{
+	{"_dealloc", enterDealloc}, {"_Wrap", enterWrap}, {"_NewWith", enterWrap}, {"THP", enter}, {"createPyObject", enter},
+}
 
 // messageOf reads the text of a message, and sets its values.
 func (r *logRecord) messageOf(s []byte) message {
@@ -294,7 +302,9 @@ func knownType(s []byte) int {
 	return len(s)
 }
 
-var storageTypes = []string{"torch.storage.UntypedStorage", "torch.UntypedStorage", "torch.StorageBase", "torch._C.StorageBase", "UntypedStorage"}
+var storageTypes = []string{
+	"torch.storage.UntypedStorage", "torch.UntypedStorage", "torch.StorageBase", "torch._C.StorageBase", "UntypedStorage",
+}
 
 // eatType reads a type's name, the last of the message or one that more text follows.
 func eatType(s *[]byte, r *logRecord, last bool) bool {

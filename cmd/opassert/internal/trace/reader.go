@@ -9,9 +9,7 @@ import (
 	"io"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
-	"sync"
 
 	"github.com/opassert/opassert/asserts/preserve"
 )
@@ -149,7 +147,8 @@ func (r *Reader) Close() LogReport {
 func (r *Reader) line(s []byte, whole bool) {
 	s = uncolored(s)
 	own, rest, numbered := ownNumber(s)
-	var rank []byte // srun -l writes "3: ", parallel "3\t" and others "[3] ", and a number of a line's own is not written twice
+	// srun -l writes "3: ", parallel "3\t" and others "[3] ", and a number of a line's own is not written twice.
+	var rank []byte
 	if n := len(s) - len(rest); numbered && (s[n-1] == '\t' || string(s[n-2:n]) == ": " || string(s[n-2:n]) == "] ") &&
 		(r.ranks || own == r.numbers.last && own < 1<<16) {
 		r.ranks, numbered, rank = true, false, bytes.Trim(s[:n], " \t:[]>")
@@ -221,9 +220,7 @@ func (r *Reader) record(w *world, said []byte, cut bool) {
 }
 
 // colours matches the escape sequences of a terminal.
-var colours = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\x1b(\\[[^@-~]*([@-~]|$)|[^\\[]|$)")
-})
+var colours = lazily("\x1b(\\[[^@-~]*([@-~]|$)|[^\\[]|$)")
 
 // uncolored returns a line without them.
 func uncolored(s []byte) []byte {
@@ -238,16 +235,11 @@ func (r *Reader) prose(s []byte, own int64) {
 	if own == r.numbers.last+1 {
 		r.numbers.last = own
 	}
-	s = bytes.TrimLeft(s, " \t>")
-	if elision().Match(s) {
-		r.hole = true
-	}
+	r.hole = r.hole || elision().Match(bytes.TrimLeft(s, " \t>"))
 }
 
 // elision matches a mark of omitted lines: a fence, or dots, unless they belong to a word as in "...done".
-var elision = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("^(```|[\\[(<]?(\\.\\.\\.|…)([^\\pL\\pN]|$))")
-})
+var elision = lazily("^(```|[\\[(<]?(\\.\\.\\.|…)([^\\pL\\pN]|$))")
 
 func (r *Reader) unknown(number int64, s []byte) {
 	r.report.Unknown++
@@ -282,10 +274,12 @@ func Read(name, torch string, ended func(Life)) (LogReport, error) {
 	}
 	switch {
 	case report.Records == 0:
-		return bad(1, "none of the %d lines is one of the log, [file.cpp:LINE] (subject) message; give the output of a PyTorch that prints them", report.Lines)
+		return bad(1, "none of the %d lines is one of the log, [file.cpp:LINE] (subject) message; "+
+			"give the output of a PyTorch that prints them", report.Lines)
 	case report.Unknown*2 > report.Records && len(report.Violations) == 0:
 		return bad(report.Samples[0].Line,
-			"%d of the log's %d lines are unknown, from this one on: %q; they are from another patch than those that print the storages' objects",
+			"%d of the log's %d lines are unknown, from this one on: %q; "+
+				"they are from another patch than those that print the storages' objects",
 			report.Unknown, report.Records, report.Samples[0].Says)
 	}
 	return report, nil

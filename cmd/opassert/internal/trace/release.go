@@ -2,7 +2,6 @@ package trace
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts/preserve"
@@ -53,8 +52,8 @@ func (f *follower) followObject(r *logRecord) {
 			f.breaks(preserve.OneOwner, o, o.Impl, "released by its last holder, and the impl owns it too")
 		}
 	case implData:
-		o.dataAt, o.same = f.number, o.Impl == Address(r.ref)
-		f.locate(o, Address(r.ref))
+		o.dataAt, o.same = f.number, o.Impl == r.ref
+		f.locate(o, r.ref)
 		f.moveBytes(o, r.ref)
 		f.countUses(o, r.count)
 	case slotPoints:
@@ -63,7 +62,7 @@ func (f *follower) followObject(r *logRecord) {
 		}
 	case slotDiffers:
 		o.facts.differsAt, o.facts.differsTo = f.number, r.ref
-		f.eventAt(&o.Life, CheckDiffers, Address(r.ref))
+		f.eventAt(&o.Life, CheckDiffers, r.ref)
 		f.countUses(o, r.count)
 		f.displace(o)
 	case useCount: // only asked for when the slot's check answers with the object
@@ -77,8 +76,8 @@ func (f *follower) followObject(r *logRecord) {
 		case f.protocol == preserve.Counting:
 			f.breaks(preserve.OneOwner, o, o.Impl, "does not own its impl, though in this PyTorch ownership does not flip")
 		case o.State == preserve.Holding && o.gap == f.gaps:
-			f.breaks(preserve.OneOwner, o, o.Impl, "released as if the impl owned it while "+stands[o.State]).because("",
-				says(o.stateAt, "since here %s", stands[o.State]))
+			f.breaks(preserve.OneOwner, o, o.Impl, "released as if the impl owned it while %s", stands[o.State]).
+				because("", says(o.stateAt, "since here %s", stands[o.State]))
 		default:
 			f.confirmSlot(o) // its impl found it in its slot
 		}
@@ -98,7 +97,7 @@ func (f *follower) followObject(r *logRecord) {
 }
 
 // released starts a release, without the facts of an earlier one.
-func (o *object) released(interp uint64, line int64) {
+func (o *object) released(interp Address, line int64) {
 	o.release, o.enterAt, o.borrow, o.dataAt, o.same, o.broken = true, line, false, 0, false, nil
 	k := &o.facts
 	*k = causeLines{made: k.made, madeAt: k.madeAt, slotAt: k.slotAt, maker: k.maker, makerAt: k.makerAt}
@@ -119,19 +118,23 @@ func (f *follower) countUses(o *object, n int64) {
 	if o.broken != nil || !o.release || o.Made == MadeHermetic || !f.pointedAt(o) {
 		return
 	}
-	code, saw, lives := preserve.DoubleRelease, "its last reference is released, though the impl, which others hold, has one", "the impl is shared, use count %d"
+	code, lives := preserve.DoubleRelease, "the impl is shared, use count %d"
+	saw := "its last reference is released, though the impl, which others hold, has one"
 	switch counting := f.protocol == preserve.Counting; {
 	case counting && n < 2, !counting && (n < 1 || !o.borrow):
 		return
 	case !counting:
-		saw, lives = "its last reference is released, though only the impl, which lives, has one", "the impl lives, use count %d"
+		saw = "its last reference is released, though only the impl, which lives, has one"
+		lives = "the impl lives, use count %d"
 	}
 	if k.known = TooManyReleases; k.notMarkedAt != 0 {
 		k.known = NotMarked
-		code, saw = preserve.OneOwner, "its last reference is released, for the impl, which others hold, is not marked to have one"
+		code = preserve.OneOwner
+		saw = "its last reference is released, for the impl, which others hold, is not marked to have one"
 	}
 	v := f.breaksAt(code, o.enterAt, o, o.Impl, saw)
-	v.because(k.known, says(o.enterAt, "released"), says(k.notMarkedAt, "the impl is not marked"), says(k.usesAt, lives, n))
+	v.because(k.known, says(o.enterAt, "released"), says(k.notMarkedAt, "the impl is not marked"),
+		says(k.usesAt, lives, n))
 	for i := range o.Events {
 		if e := &o.Events[i]; e.Line == v.Line && e.What == Released {
 			e.Code = v.Code
@@ -147,19 +150,16 @@ func (f *follower) otherInterpreter(o *object) {
 	if o.broken != nil || k.releaser == 0 || o.Made == MadeHermetic {
 		return
 	}
-	var v *InvariantViolation
-	var first Reason
-	switch {
-	case k.maker != 0 && k.maker != k.releaser && o.madeGap == f.gaps:
-		v = f.breaks(preserve.OneInterpreter, o, o.Impl, fmt.Sprintf("made by interpreter %v, released by %v", Address(k.maker), Address(k.releaser)))
-		first = says(k.makerAt, "made by interpreter %v", Address(k.maker))
-	case k.tag != 0 && k.tag != k.releaser:
-		v = f.breaks(preserve.OneInterpreter, o, o.Impl, fmt.Sprintf("its slot is tagged %v, released by interpreter %v", Address(k.tag), Address(k.releaser)))
-		first = says(k.tagAt, "the slot is tagged %v", Address(k.tag))
-	default:
-		return
+	saw, first := "made by interpreter %v, released by %v", says(k.makerAt, "made by interpreter %v", k.maker)
+	has := k.maker
+	if has == 0 || has == k.releaser || o.madeGap != f.gaps {
+		saw, first = "its slot is tagged %v, released by interpreter %v", says(k.tagAt, "the slot is tagged %v", k.tag)
+		has = k.tag
 	}
-	o.broken = v.because(InterpreterClash, first, says(k.releaserAt, "released by interpreter %v", Address(k.releaser)))
+	if has != 0 && has != k.releaser {
+		o.broken = f.breaks(preserve.OneInterpreter, o, o.Impl, saw, has, k.releaser).
+			because(InterpreterClash, first, says(k.releaserAt, "released by interpreter %v", k.releaser))
+	}
 }
 
 // confirmSlot handles a line that shows the slot of a living object's impl pointing at it.
@@ -169,7 +169,7 @@ func (f *follower) confirmSlot(o *object) {
 		if d.was != o {
 			return false, false
 		}
-		if i := f.impls[uint64(d.data)]; i != nil {
+		if i := f.impls[d.data]; i != nil {
 			f.markShared(i) // two objects, two impls
 		}
 		return false, true
@@ -178,12 +178,12 @@ func (f *follower) confirmSlot(o *object) {
 
 // replaceSlot handles a line that shows another object in the slot of an object's impl; 0
 // means none, or one that is not in the log.
-func (f *follower) replaceSlot(o *object, at uint64) (known bool) {
+func (f *follower) replaceSlot(o *object, at Address) (known bool) {
 	o.settle(func(d *doubt) (bool, bool) {
-		if d.was != o || uint64(d.now.Address) != at {
+		if d.was != o || d.now.Address != at {
 			return false, false
 		}
-		d.Evidence = append(d.Evidence, says(f.number, "the slot of %v has %v now", o.Address, Address(at)))
+		d.Evidence = append(d.Evidence, says(f.number, "the slot of %v has %v now", o.Address, at))
 		o.slotTaken, known = true, true
 		return true, true
 	})
@@ -208,19 +208,19 @@ func (f *follower) locate(o *object, data Address) {
 
 // displace handles an object of an impl whose slot has another one.
 func (f *follower) displace(o *object) {
-	other := f.objects[o.facts.differsTo]
-	if o.facts.differsTo == 0 || o.Made != MadePlain || o.madeGap != f.gaps || o.facts.differsTo == uint64(o.Address) {
+	if o.facts.differsTo == 0 || o.Made != MadePlain || o.madeGap != f.gaps || o.facts.differsTo == o.Address {
 		return
 	}
 	if f.replaceSlot(o, o.facts.differsTo) || o.slotTaken {
 		return
 	}
 	var madeAt int64
-	if other != nil {
+	if other := f.objects[o.facts.differsTo]; other != nil {
 		madeAt = other.facts.madeAt
 	}
-	f.breaks(preserve.SameObject, o, o.Impl, fmt.Sprintf("the slot has %v in its place", Address(o.facts.differsTo))).
-		because(OtherObject, says(f.number, "the slot's check answers %v", Address(o.facts.differsTo)), says(madeAt, "which was made here"))
+	f.breaks(preserve.SameObject, o, o.Impl, "the slot has %v in its place", o.facts.differsTo).
+		because(OtherObject, says(f.number, "the slot's check answers %v", o.facts.differsTo),
+			says(madeAt, "which was made here"))
 }
 
 func (f *follower) preserve(o *object) {
@@ -234,7 +234,7 @@ func (f *follower) preserve(o *object) {
 	f.confirmSlot(o)
 	o.release = false
 	if o.Impl != 0 {
-		f.impl(uint64(o.Impl)).slot = o
+		f.impl(o.Impl).slot = o
 	}
 }
 
@@ -261,15 +261,15 @@ func (f *follower) pointedAt(o *object) bool {
 func (f *follower) deallocate(o *object) {
 	k := &o.facts
 	f.event(&o.Life, Deallocated)
-	i := f.impls[uint64(o.Impl)]
+	i := f.impls[o.Impl]
 	// A freed impl releases its object. Not every patch logs that; then the release
 	// of a preserved object names no impl.
 	letGo := o.borrow && k.uses == 0 || o.State == preserve.Preserved && o.gap == f.gaps && o.dataAt == 0 && k.usesAt == 0
 	o.State, o.release, o.gap = preserve.Dead, false, f.gaps
-	delete(f.objects, uint64(o.Address))
+	delete(f.objects, o.Address)
 	d := &death{object: *o, line: f.number, freedByImpl: letGo}
 	d.Events, d.doubts, d.broken = nil, nil, nil
-	f.dead[uint64(o.Address)] = d
+	f.dead[o.Address] = d
 	if i != nil && i.slot == o {
 		i.slot = nil
 	}
@@ -280,7 +280,7 @@ func (f *follower) deallocate(o *object) {
 			f.event(&i.Life, Freed)
 			f.endImpl(i)
 		}
-	case k.differsTo != 0 && k.differsTo != uint64(o.Address): // its slot points to another one
+	case k.differsTo != 0 && k.differsTo != o.Address: // its slot points to another one
 	case k.usesAt != 0 && f.pointedAt(o):
 		v := f.deallocation(o, f.number)
 		o.Events[len(o.Events)-1].Code = v.Code
@@ -315,7 +315,8 @@ func (f *follower) cutOff(o *object, cutAt int64) {
 	}
 	f.number = max(cutAt, k.usesAt)
 	v := f.deallocation(o, f.number)
-	v.facts.saw = "not preserved while others hold the impl, whose slot points at it; the log ends before it is deallocated"
+	v.facts.saw = "not preserved while others hold the impl, whose slot points at it; " +
+		"the log ends before it is deallocated"
 	f.event(&o.Life, Breaks)
 	o.Events[len(o.Events)-1].Code = v.Code
 }
@@ -345,18 +346,17 @@ func (f *follower) staleSlot(i *impl, d *death) {
 		// The impl did not release it, as the impl lives.
 		root := f.breaksAt(preserve.DoubleRelease, d.enterAt, &d.object, d.Impl,
 			"released though only the impl, which lives, referred to it")
-		root.because("", says(d.facts.slotAt, "preserved: the impl owns it"), says(f.number, "the impl lives, and its slot points at the object"))
+		root.because("", says(d.facts.slotAt, "preserved: the impl owns it"),
+			says(f.number, "the impl lives, and its slot points at the object"))
 		v = f.breaksAt(preserve.SharedDealloc, d.line, &d.object, d.Impl, "deallocated while the impl that owns it lives")
 		v.root, v.Evidence = root, root.Evidence
 	default:
 		v = f.breaksAt(preserve.UseAfter, f.number, &d.object, i.Address, "a slot points at an object that is deallocated")
 		v.because("", says(d.line, "deallocated"))
 	}
-	d.broken = v
-	i.wrap.stale = v
+	d.broken, i.wrap.stale = v, v
 	if v.Consequence == 0 {
-		v.Consequence, v.Tensor = f.number, Address(i.asker)
-		v.facts.stillAt = f.number
+		v.Consequence, v.Tensor, v.facts.stillAt = f.number, i.asker, f.number
 	}
 }
 
@@ -378,7 +378,7 @@ func (f *follower) usedAfter(i *impl) {
 			if e := &o.Events[n]; e.What == Deallocated {
 				i.broken = f.deallocation(o, e.Line)
 				e.Code = i.broken.Code
-				if d := f.dead[uint64(o.Address)]; d != nil {
+				if d := f.dead[o.Address]; d != nil {
 					d.broken = i.broken
 				}
 				break
@@ -386,7 +386,7 @@ func (f *follower) usedAfter(i *impl) {
 		}
 	}
 	if v := i.broken; v.Consequence == 0 {
-		v.Consequence, v.Tensor, v.facts.stillAt = f.number, Address(i.asker), f.number
+		v.Consequence, v.Tensor, v.facts.stillAt = f.number, i.asker, f.number
 	}
 	f.eventAt(&o.Life, UsedAfter, i.Address)
 }
@@ -405,7 +405,8 @@ func (f *follower) sweep() {
 		f.endLife(f.tensors[at].Life)
 		delete(f.tensors, at)
 	}
-	for _, data := range oldest(f.impls, limit, func(i *impl) (int64, bool) { return i.last, i.slot == nil && i.broken == nil && !i.wrap.open }) {
+	alone := func(i *impl) (int64, bool) { return i.last, i.slot == nil && i.broken == nil && !i.wrap.open }
+	for _, data := range oldest(f.impls, limit, alone) {
 		f.forgetFreed(f.impls[data])
 		f.endImpl(f.impls[data])
 	}
@@ -415,17 +416,17 @@ func (f *follower) sweep() {
 }
 
 // oldest returns the older half of the droppable ones, if there are more than most.
-func oldest[T any](all map[uint64]T, most int, since func(T) (at int64, drops bool)) []uint64 {
+func oldest[T any](all map[Address]T, most int, since func(T) (at int64, drops bool)) []Address {
 	if len(all) <= most {
 		return nil
 	}
-	last := make(map[uint64]int64)
+	last := make(map[Address]int64)
 	for key, v := range all {
 		if at, drops := since(v); drops {
 			last[key] = at
 		}
 	}
 	old := sorted(last)
-	slices.SortStableFunc(old, func(a, b uint64) int { return cmp.Compare(last[a], last[b]) })
+	slices.SortStableFunc(old, func(a, b Address) int { return cmp.Compare(last[a], last[b]) })
 	return old[:len(old)/2]
 }

@@ -65,11 +65,11 @@ func (r *LogReport) below(root *InvariantViolation) []InvariantViolation {
 	all := slices.DeleteFunc(slices.Clone(r.Violations), func(v InvariantViolation) bool {
 		return v.Root != root.Line || v.World != root.World || v.root.Code != root.Code
 	})
-	slices.SortStableFunc(all, func(a, b InvariantViolation) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(all, func(a, b InvariantViolation) int { return a.rank() - b.rank() })
 	return all
 }
 
-func rank(v InvariantViolation) int {
+func (v *InvariantViolation) rank() int {
 	if v.Consequence != 0 {
 		return 0
 	}
