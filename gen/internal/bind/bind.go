@@ -135,7 +135,8 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 			unbound.Kernels.Add(k.Mark, fmt.Sprintf("kernel %s is for %q, which the schema does not have%s",
 				k.Func.Name(), k.Op, yamlfile.Suggest(pythonName.ReplaceAllString(k.Op, ""), names)))
 		case twice:
-			b.errorf(k.Pos, "%s is a second kernel for %s; the first is %s at %v", k.Func.Name(), k.Op, first.Func.Name(), first.Pos)
+			b.errorf(k.Pos, "%s is a second kernel for %s; the first is %s at %v",
+				k.Func.Name(), k.Op, first.Func.Name(), first.Pos)
 		default:
 			bound[op] = k
 			pairs = append(pairs, pair{whole(op), k})

@@ -53,11 +53,13 @@ func Load(dir string) (*Package, error) {
 		return nil, err
 	}
 	if len(pkgs) == 0 {
-		return nil, fmt.Errorf("load kernels from %s: the go command finds no package there; go build in that folder tells why", dir)
+		return nil, fmt.Errorf("load kernels from %s: the go command finds no package there; "+
+			"go build in that folder tells why", dir)
 	}
 	p := pkgs[0]
 	if p.Name == "main" {
-		return nil, fmt.Errorf("load kernels from %s: it is package main, which the wrappers can't import; move the kernels to a package of their own", dir)
+		return nil, fmt.Errorf("load kernels from %s: it is package main, which the wrappers can't import; "+
+			"move the kernels to a package of their own", dir)
 	}
 	pkg := &Package{Path: p.PkgPath, Name: p.Name, Types: p.Types}
 	if err := pkg.findKernels(p); err != nil {

@@ -174,7 +174,8 @@ func whyUnread(c *ast.Comment) string {
 		if _, _, err := plan.ParseCheck(a.Check, findingNames()...); err != nil {
 			return err.Error()
 		}
-		return a.Check + " is about running kernels, but this is not in a kernel's doc comment; put it beside the mark " + mark
+		return a.Check + " is about running kernels, but this is not in a kernel's doc comment; " +
+			"put it beside the mark " + mark
 	}
 	if parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()).Wrong == nil || directives[c.Text] != nil {
 		return "it is not in a function's doc comment; put it directly above the function"
@@ -202,7 +203,9 @@ func unreadIn(fset *token.FileSet, path, why string) []Unread {
 }
 
 // directives are the marks without an op, each with a function that returns why a function can't have it, or "".
-var directives = map[string]func(*types.Func) string{observeMark: unfitObserver, makeMark: unfitMaker, optionsMark: unfitOptions}
+var directives = map[string]func(*types.Func) string{
+	observeMark: unfitObserver, makeMark: unfitMaker, optionsMark: unfitOptions,
+}
 
 // A Directed function has a mark without an op.
 type Directed struct {

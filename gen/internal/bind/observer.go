@@ -38,7 +38,8 @@ func (pkg *Package) findObserver(p *packages.Package) error {
 			switch {
 			case d.Directive != observeMark:
 			case pkg.Observer != nil:
-				errs.Add(o.Pos, fmt.Sprintf("%s is a second observer; the first is %s at %v", d.Func.Name(), pkg.Observer.Func.Name(), pkg.Observer.Pos))
+				errs.Add(o.Pos, fmt.Sprintf("%s is a second observer; the first is %s at %v",
+					d.Func.Name(), pkg.Observer.Func.Name(), pkg.Observer.Pos))
 			default:
 				pkg.Observer = o
 			}
@@ -51,13 +52,16 @@ func (pkg *Package) findObserver(p *packages.Package) error {
 func unfitObserver(fn *types.Func) string {
 	const want = "func(*T, *asserts.Observation, asserts.Level)"
 	sig := fn.Signature()
-	if sig.Recv() != nil || sig.Results().Len() != 0 || sig.Params().Len() != 3 || !looks(sig.Params().At(1), sig.Params().At(2)) {
+	if sig.Recv() != nil || sig.Results().Len() != 0 || sig.Params().Len() != 3 ||
+		!looks(sig.Params().At(1), sig.Params().At(2)) {
 		return "is not a " + want
 	}
-	if t := sig.Params().At(0).Type(); isPointerTo(t, func(t types.Type) bool { _, ok := types.Unalias(t).(*types.Named); return ok }) {
+	named := func(t types.Type) bool { _, ok := types.Unalias(t).(*types.Named); return ok }
+	if isPointerTo(sig.Params().At(0).Type(), named) {
 		return ""
 	}
-	return "is not a " + want + ", of a named type T; around tensors that are values declare a type of your own, with a method Observe"
+	return "is not a " + want + ", of a named type T; " +
+		"around tensors that are values declare a type of your own, with a method Observe"
 }
 
 // looks reports whether two parameters are those of an Observe.

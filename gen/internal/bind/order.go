@@ -33,15 +33,18 @@ func (b *binder) order(p pair, vars []*types.Var) []int {
 	bound := make([]bool, len(vars))
 	bind := func(arg, param int) { order[arg], bound[param] = param, true }
 	for _, n := range p.kernel.Names {
+		at := position(b.pkg.fset, n.Pos)
 		param := slices.IndexFunc(vars, func(v *types.Var) bool { return v.Name() == n.Param })
 		arg := slices.IndexFunc(args, func(a schema.Argument) bool { return a.Name == n.Arg })
 		switch {
 		case param < 0:
-			b.errorf(position(b.pkg.fset, n.Pos), "kernel %s has no parameter %s%s", p.kernel.Func.Name(), n.Param, yamlfile.Suggest(n.Param, names(vars)))
+			near := yamlfile.Suggest(n.Param, slicesx.Map(vars, (*types.Var).Name))
+			b.errorf(at, "kernel %s has no parameter %s%s", p.kernel.Func.Name(), n.Param, near)
 		case arg < 0:
-			b.errorf(position(b.pkg.fset, n.Pos), "%s has no argument %s%s", p.op.Func, n.Arg, yamlfile.Suggest(n.Arg, argNames(args)))
+			names := slicesx.Map(args, func(a schema.Argument) string { return a.Name })
+			b.errorf(at, "%s has no argument %s%s", p.op.Func, n.Arg, yamlfile.Suggest(n.Arg, names))
 		case bound[param] || order[arg] >= 0:
-			b.errorf(position(b.pkg.fset, n.Pos), "%s=%s is the second name of one of them: give each once", n.Param, n.Arg)
+			b.errorf(at, "%s=%s is the second name of one of them: give each once", n.Param, n.Arg)
 		default:
 			bind(arg, param)
 		}
@@ -52,7 +55,7 @@ func (b *binder) order(p pair, vars []*types.Var) []int {
 		}
 	}
 	for param, v := range vars {
-		arg := slices.IndexFunc(args, func(a schema.Argument) bool { return sameName(a.Name, v.Name()) })
+		arg := named(args, v)
 		if len(p.kernel.Names) > 0 && !bound[param] && arg >= 0 && order[arg] < 0 {
 			bind(arg, param)
 		}
@@ -70,12 +73,6 @@ func written(args []schema.Argument) int {
 	return max(0, slices.IndexFunc(args, func(a schema.Argument) bool { return a.Alias != nil && a.Alias.Write }))
 }
 
-func names(vars []*types.Var) []string { return slicesx.Map(vars, (*types.Var).Name) }
-
-func argNames(args []schema.Argument) []string {
-	return slicesx.Map(args, func(a schema.Argument) string { return a.Name })
-}
-
 // Unnamed returns the first tensor parameter of a writing op that is bound by its position and has
 // the name of no argument, "" for none: it may be meant for another argument.
 func Unnamed(op *schema.Op, k Kernel) string {
@@ -85,8 +82,9 @@ func Unnamed(op *schema.Op, k Kernel) string {
 		return ""
 	}
 	for i, v := range vars {
-		if args[i].Type.IsTensorLike() && !slices.ContainsFunc(args, func(a schema.Argument) bool { return sameName(a.Name, v.Name()) }) {
-			return fmt.Sprintf("parameter %s of kernel %s has the name of no argument and is bound to %s by its position: if another is meant, write it in the mark: %s %s %s=%s",
+		if args[i].Type.IsTensorLike() && named(args, v) < 0 {
+			return fmt.Sprintf("parameter %s of kernel %s has the name of no argument and is bound to %s by its position: "+
+				"if another is meant, write it in the mark: %s %s %s=%s",
 				v.Name(), k.Func.Name(), args[i].Name, mark, k.Op, v.Name(), args[written(args)].Name)
 		}
 	}
@@ -98,13 +96,19 @@ func Unnamed(op *schema.Op, k Kernel) string {
 func OutOfOrder(op *schema.Op, kernel *types.Func) string {
 	args := op.Func.Args
 	for i, p := range kernelParams(Kernel{Func: kernel}) {
-		byName := slices.IndexFunc(args, func(a schema.Argument) bool { return sameName(a.Name, p.Name()) })
+		byName := named(args, p)
 		if i < len(args) && byName >= 0 && !sameName(args[i].Name, p.Name()) {
-			return fmt.Sprintf("parameter %d of kernel %s is named %s and gets argument %s, while %s is argument %d of %s: put the parameters in the schema's order",
+			return fmt.Sprintf("parameter %d of kernel %s is named %s and gets argument %s, "+
+				"while %s is argument %d of %s: put the parameters in the schema's order",
 				i+1, kernel.Name(), p.Name(), args[i].Name, args[byName].Name, byName+1, op.Func)
 		}
 	}
 	return ""
+}
+
+// named returns the index of the argument with the name of a parameter, or -1.
+func named(args []schema.Argument, v *types.Var) int {
+	return slices.IndexFunc(args, func(a schema.Argument) bool { return sameName(a.Name, v.Name()) })
 }
 
 // sameName reports whether names are equal except for case and underscores, as grad_output and gradOutput.

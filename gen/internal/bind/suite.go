@@ -88,8 +88,8 @@ func Overlay(dir, file, content string) ([]byte, error) {
 // Suites finds the generated packages that a pattern matches in the folder root, in the debug build, sorted by path.
 // Only these, and packages with marks, need to compile. Kernels without a generated package are an error.
 func Suites(root, pattern string) ([]Suite, error) {
-	debug := []string{DebugBuild()}
-	all, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles, Dir: root, BuildFlags: debug}, pattern)
+	config := packages.Config{Mode: packages.NeedName | packages.NeedFiles, Dir: root, BuildFlags: []string{DebugBuild()}}
+	all, err := packages.Load(&config, pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,8 @@ func Suites(root, pattern string) ([]Suite, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	loaded, err := packages.Load(&packages.Config{Mode: loadMode, Dir: root, BuildFlags: debug}, paths...)
+	config.Mode = loadMode
+	loaded, err := packages.Load(&config, paths...)
 	if err == nil { //mutate:equivalent true: the folder has just been read
 		err = loadErrors(loaded)
 	}
@@ -145,7 +146,8 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 					fmt.Sprintf("%s has no wrapper, as opassert gen wrote no package here: run go generate or opassert gen",
 						m.Func.Name.Name))
 				if ops := wrapped[p.PkgPath]; ops != nil && !slices.Contains(ops, strings.TrimPrefix(m.Op, "aten::")) {
-					errs.Add(position(fset, m.Pos), fmt.Sprintf("%s has no wrapper for %s: run go generate or opassert gen", m.Func.Name.Name, m.Op))
+					errs.Add(position(fset, m.Pos), fmt.Sprintf("%s has no wrapper for %s: run go generate or opassert gen",
+						m.Func.Name.Name, m.Op))
 				}
 			}
 			fit, unfit := Directives(file, p.TypesInfo)
@@ -155,7 +157,8 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 			}
 		}
 		if list := kernelList(p.Types); list != nil {
-			suites = append(suites, Suite{Path: p.PkgPath, Dir: p.Dir, Kernels: list.Name(), Pos: position(fset, list.Pos()), Tables: tablesOf(p), fset: fset})
+			suites = append(suites, Suite{Path: p.PkgPath, Dir: p.Dir, Kernels: list.Name(),
+				Pos: position(fset, list.Pos()), Tables: tablesOf(p), fset: fset})
 		}
 	}
 	if len(suites) == 0 {
@@ -166,12 +169,14 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 		pkg := loaded[slices.IndexFunc(loaded, func(p *packages.Package) bool { return p.PkgPath == s.Path })].Types
 		scope := pkg.Scope()
 		only := func(directive string, fits func(*types.Func) bool) (found *types.Func) {
-			beside := func(f *types.Func) bool { return f.Pkg() == pkg || slices.Contains(pkg.Imports(), f.Pkg()) } // with the kernels
+			// with the kernels
+			beside := func(f *types.Func) bool { return f.Pkg() == pkg || slices.Contains(pkg.Imports(), f.Pkg()) }
 			for _, d := range marked {
 				switch {
 				case d.Directive != directive || !fits(d.Func) || found != nil && beside(found) && !beside(d.Func):
 				case found != nil && (beside(found) || !beside(d.Func)):
-					errs.Add(position(fset, d.Func.Pos()), fmt.Sprintf("%s is a second function with %s for the kernels of %s; the first is at %v",
+					errs.Add(position(fset, d.Func.Pos()), fmt.Sprintf(
+						"%s is a second function with %s for the kernels of %s; the first is at %v",
 						d.Func.Name(), directive, s.Path, position(fset, found.Pos())))
 				default:
 					found = d.Func
@@ -179,12 +184,13 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 			}
 			return found
 		}
-		if s.Maker = only(makeMark, func(f *types.Func) bool { return uses(scope, f.Signature().Results().At(0).Type()) }); s.Maker == nil {
+		makes := func(f *types.Func) bool { return uses(scope, f.Signature().Results().At(0).Type()) }
+		if s.Maker = only(makeMark, makes); s.Maker == nil {
 			s.Tensor, s.Home = missingMaker(pkg, marked)
 			continue
 		}
 		tensor := typeName(s.Maker.Signature().Results().At(0).Type())
-		s.Observer = only(observeMark, func(f *types.Func) bool { return typeName(f.Signature().Params().At(0).Type()) == tensor })
+		s.Observer = only(observeMark, func(f *types.Func) bool { return typeName((&Observer{Func: f}).Tensor()) == tensor })
 		s.Options = only(optionsMark, func(f *types.Func) bool { return f.Pkg() == s.Maker.Pkg() })
 	}
 	errs.Sort()
@@ -208,8 +214,7 @@ func missingMaker(wrappers *types.Package, marked []Directed) (tensor, home stri
 		if !ok {
 			continue
 		}
-		all := append(slices.Collect(f.Signature().Params().Variables()), slices.Collect(f.Signature().Results().Variables())...)
-		for _, v := range all {
+		for _, v := range variables(f) {
 			text := types.TypeString(v.Type(), (*types.Package).Name)
 			if method, _, _ := types.LookupFieldOrMethod(v.Type(), false, nil, "Observe"); observes(v.Type()) {
 				return text, method.Pkg().Path()
@@ -227,7 +232,8 @@ func missingMaker(wrappers *types.Package, marked []Directed) (tensor, home stri
 // kernelList returns the variable of a package that lists kernels, or nil.
 func kernelList(pkg *types.Package) *types.Var {
 	for _, name := range pkg.Scope().Names() {
-		if v, ok := pkg.Scope().Lookup(name).(*types.Var); ok && v.Exported() && typeName(v.Type()) == "[]"+assertsPath+".Kernel" {
+		v, ok := pkg.Scope().Lookup(name).(*types.Var)
+		if ok && v.Exported() && typeName(v.Type()) == "[]"+assertsPath+".Kernel" {
 			return v
 		}
 	}
@@ -242,9 +248,13 @@ func uses(scope *types.Scope, tensor types.Type) bool {
 	}
 	return slices.ContainsFunc(scope.Names(), func(name string) bool {
 		f, ok := scope.Lookup(name).(*types.Func)
-		return ok && (slices.ContainsFunc(slices.Collect(f.Signature().Params().Variables()), is) ||
-			slices.ContainsFunc(slices.Collect(f.Signature().Results().Variables()), is))
+		return ok && slices.ContainsFunc(variables(f), is)
 	})
+}
+
+// variables returns the parameters and results of a function.
+func variables(f *types.Func) []*types.Var {
+	return slices.AppendSeq(slices.Collect(f.Signature().Params().Variables()), f.Signature().Results().Variables())
 }
 
 func unfitMaker(fn *types.Func) string {

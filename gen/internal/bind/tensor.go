@@ -20,7 +20,8 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 	at := b.pkg.Kernels[0].Pos
 	found := b.candidates(pairs)
 	if len(found) == 0 {
-		b.errorf(at, "no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors is unknown: use one of them in a kernel")
+		b.errorf(at, "no kernel takes or returns a plain Tensor or a list of them, "+
+			"so the Go type of tensors is unknown: use one of them in a kernel")
 		return nil
 	}
 	best := slices.MaxFunc(found, func(x, y candidate) int { return cmp.Compare(x.votes, y.votes) })
@@ -41,7 +42,8 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 			cure = fmt.Sprintf("its pointer has: mark functions that take and return *%s", b.typeString(best.tensor))
 		}
 		if b.foreign(best.tensor) {
-			cure = fmt.Sprintf("write func Observe(t %v, o *asserts.Observation, level asserts.Level) with the mark %s", best.tensor, observeMark)
+			cure = fmt.Sprintf("write func Observe(t %v, o *asserts.Observation, level asserts.Level) with the mark %s",
+				best.tensor, observeMark)
 		}
 		b.errorf(at, "tensor type %v has no method Observe(*asserts.Observation, asserts.Level), which the checks need; "+
 			"%s, or name another type with -tensor", best.tensor, cure)
@@ -110,7 +112,8 @@ func tensorIn(declared schema.Type, t types.Type) types.Type {
 		}
 		return t
 	}
-	if slice, ok := t.Underlying().(*types.Slice); ok && declared.Kind == schema.List && declared.Elem[0].Name == "Tensor" {
+	slice, ok := t.Underlying().(*types.Slice)
+	if ok && declared.Kind == schema.List && declared.Elem[0].Name == "Tensor" {
 		return slice.Elem()
 	}
 	return nil

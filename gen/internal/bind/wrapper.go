@@ -15,11 +15,10 @@ import (
 // wrapper decides everything that the emitter prints for one kernel.
 func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	sig := p.kernel.Func.Signature()
-	w := Wrapper{Name: cmp.Or(p.kernel.As, p.kernel.Func.Name()), Kernel: p.kernel, Plan: b.allowing(p, planner).Plan(p.op)}
-	w.OpVar = "op" + w.Name
+	w := Wrapper{Name: cmp.Or(p.kernel.As, p.kernel.Func.Name()), Kernel: p.kernel, Tensor: b.tensor}
+	w.Plan, w.OpVar = b.allowing(p, planner).Plan(p.op), "op"+w.Name
 	// The body refers to these.
-	names := plan.NewNameSet("asserts", "len", "make", "nil", "observe", "observed", "observeList",
-		b.pkg.Name, w.OpVar)
+	names := plan.NewNameSet("asserts", "len", "make", "nil", "observe", "observed", "observeList", b.pkg.Name, w.OpVar)
 	if t := unexported(sig); t != nil {
 		b.errorf(p.kernel.Pos, "kernel %s for %s uses %s, which the wrappers' package can't name; "+
 			"declare an exported type for it", p.kernel.Func.Name(), p.kernel.Op, b.typeString(t))
@@ -48,11 +47,10 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	if len(w.Results) < sig.Results().Len() {
 		w.Err = names.Pick(sig.Results().At(sig.Results().Len()-1).Name(), "err")
 	}
-	w.NamedResults = sig.Results().Len() > 0 &&
-		!slices.ContainsFunc(slices.Collect(sig.Results().Variables()),
-			func(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" })
+	unnamed := func(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" }
+	results := slices.Collect(sig.Results().Variables())
+	w.NamedResults = len(results) > 0 && !slices.ContainsFunc(results, unnamed)
 	w.Call, w.Arguments, w.Elem = names.Pick("", "call"), names.Pick("", "args"), names.Pick("", "t")
-	w.Tensor = b.tensor
 	return w
 }
 
@@ -85,7 +83,8 @@ func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *W
 		role, ok := b.fitType(args[i].Type, v.Type())
 		if !ok {
 			b.errorf(p.kernel.Pos, "kernel %s for %s: parameter %d (%s) is %s; the schema has %s %s, which wants %s",
-				p.kernel.Func.Name(), p.op.Name(), at+1, v.Name(), b.typeString(v.Type()), args[i].Type, args[i].Name, b.wanted(args[i].Type))
+				p.kernel.Func.Name(), p.op.Name(), at+1, v.Name(), b.typeString(v.Type()),
+				args[i].Type, args[i].Name, b.wanted(args[i].Type))
 		}
 		variadic := p.kernel.Func.Signature().Variadic() && at == len(vars)-1
 		matched[at] = Param{names.Pick(v.Name(), args[i].Name), v.Type(), role, variadic}
@@ -129,10 +128,7 @@ func (b *binder) matchResults(p pair, names plan.NameSet) []Param {
 // takesOptions returns the advice to mark another function instead of a function with a struct of options.
 func takesOptions(vars []*types.Var) string {
 	for _, v := range vars {
-		t := types.Unalias(v.Type())
-		if p, ok := t.(*types.Pointer); ok {
-			t = types.Unalias(p.Elem())
-		}
+		t := pointee(v.Type())
 		if s, ok := t.Underlying().(*types.Struct); ok && s.NumFields() > 0 && !observes(v.Type()) &&
 			strings.Contains(strings.ToLower(types.TypeString(t, nil)), "opt") {
 			return fmt.Sprintf("; mark a function with the schema's arguments, which fills in %s and calls this one", v.Name())
@@ -194,5 +190,6 @@ func unexportedName(t types.Type, name *types.TypeName, args *types.TypeList) ty
 func hidden(name *types.TypeName) bool { return name.Pkg() != nil && !name.Exported() }
 
 func unexportedIn(tuple *types.Tuple) types.Type {
-	return cmp.Or(slicesx.Map(slices.Collect(tuple.Variables()), func(v *types.Var) types.Type { return unexported(v.Type()) })...)
+	of := func(v *types.Var) types.Type { return unexported(v.Type()) }
+	return cmp.Or(slicesx.Map(slices.Collect(tuple.Variables()), of)...)
 }

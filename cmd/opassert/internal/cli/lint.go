@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/cmd/opassert/internal/torch"
 	"github.com/opassert/opassert/schema"
 )
@@ -33,7 +34,7 @@ func runLint(inv *invocation) error {
 		err = inv.json(findings)
 	} else {
 		inv.printLint(findings)
-		wrong := counted(len(findings), "error")
+		wrong := report.Count(len(findings), "error")
 		if len(findings) == 0 {
 			wrong = "nothing wrong"
 		}
@@ -55,15 +56,7 @@ func lintSchemas(inv *invocation, source *schemaFlags) ([]torch.LintRow, string,
 			Message: f.Message, Fix: f.Fix,
 		})
 	}
-	return findings, counted(len(ops), "schema"), err
-}
-
-// counted returns a number of things in words.
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
+	return findings, report.Count(len(ops), "schema"), err
 }
 
 func (inv *invocation) printLint(findings []torch.LintRow) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 	"github.com/opassert/opassert/cmd/opassert/internal/torch"
 	"github.com/opassert/opassert/internal/installed"
@@ -79,9 +80,9 @@ func (m *moduleFlags) lint(inv *invocation) ([]torch.LintRow, string, error) {
 	var functions []string
 	for _, what := range []string{"kernel", "fake", "formula", "rule"} {
 		if n := registered.Looked[what]; n > 0 {
-			functions = append(functions, counted(n, what))
+			functions = append(functions, report.Count(n, what))
 		}
 	}
-	looked := counted(registered.Ops, "op") + ": " + cmp.Or(strings.Join(functions, ", "), "no Python function")
+	looked := report.Count(registered.Ops, "op") + ": " + cmp.Or(strings.Join(functions, ", "), "no Python function")
 	return append([]torch.LintRow{}, registered.Found...), looked, err
 }

@@ -49,7 +49,8 @@ func (p device) lacks(f engine.Form) string {
 		}
 	}
 	if p.Name != "" && !p.Resolves && (f == engine.Conjugate || f == engine.Negative) {
-		return fmt.Sprintf("%s tensors on %s, whose copies of them never end: aten::_copy_from has no kernel for %s", tensor.Forms[f], p.Name, keyOf[f])
+		return fmt.Sprintf("%s tensors on %s, whose copies of them never end: aten::_copy_from has no kernel for %s",
+			tensor.Forms[f], p.Name, keyOf[f])
 	}
 	return ""
 }
@@ -131,7 +132,8 @@ func hostTwin(t libtorch.Tensor, seen *asserts.Observation, of libtorch.Tensor) 
 	c := seen.Content
 	dtype, known := libtorch.ParseDType(c.DType)
 	if !known || c.Layout != "Strided" || c.Strides == nil && len(c.Sizes) > 0 {
-		return libtorch.Tensor{}, &libtorch.Error{Op: "twins", Refused: true, Message: "a tensor that is not plain and strided has no copy on the CPU"}
+		const why = "a tensor that is not plain and strided has no copy on the CPU"
+		return libtorch.Tensor{}, &libtorch.Error{Op: "twins", Refused: true, Message: why}
 	}
 	spec := libtorch.Spec{DType: dtype, Sizes: c.Sizes, Strides: c.Strides, Offset: c.Offset, Of: of}
 	if !of.Defined() {

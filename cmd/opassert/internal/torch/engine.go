@@ -54,11 +54,7 @@ func Environment(torch *installed.Torch, libraries []string) ([]string, error) {
 
 // Libraries returns the variable with which a worker loads libraries of ops.
 func Libraries(files []string) string {
-	var lines strings.Builder
-	for _, file := range files {
-		fmt.Fprintf(&lines, "%q\n", file)
-	}
-	return librariesVariable + "=" + lines.String()
+	return librariesVariable + "=" + slicesx.Join(files, "\n", strconv.Quote)
 }
 
 // Open starts libtorch, in a worker that of [Environment], and loads the libraries of [Libraries]; loading is called
@@ -79,7 +75,8 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Libtorch{version: version, host: host, schemas: make(map[string]*schema.Op), makes: make(map[string][]*schema.Op)}
+	l := &Libtorch{version: version, host: host}
+	l.schemas, l.makes = make(map[string]*schema.Op), make(map[string][]*schema.Op)
 	for _, op := range file {
 		l.schemas[op.Namespace+"::"+op.Func.Name.String()] = op
 	}
@@ -167,17 +164,20 @@ var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested", "in
 var inner = regexp.MustCompile(`^Could not run '([\w:.]+)' with arguments from`)
 
 // onGPU matches lower-case errors of kernels that ask for tensors on a GPU.
-var onGPU = regexp.MustCompile(`\b(?:must|should|ha(?:s|ve) to|needs? to|expected|requires?) (?:all |the \w+ parameter )?(?:to )?(?:be )?(?:on )?(?:an? |the )?(?:same )?(?:cuda|gpu)\b`)
+var onGPU = regexp.MustCompile(`\b(?:must|should|ha(?:s|ve) to|needs? to|expected|requires?) ` +
+	`(?:all |the \w+ parameter )?(?:to )?(?:be )?(?:on )?(?:an? |the )?(?:same )?(?:cuda|gpu)\b`)
 
 func asksForGPU(text string) bool {
 	text = strings.ToLower(text)
-	return (strings.Contains(text, "gpu") || strings.Contains(text, "cuda")) && onGPU.MatchString(text) // patterns are slow
+	named := strings.Contains(text, "gpu") || strings.Contains(text, "cuda") // patterns are slow
+	return named && onGPU.MatchString(text)
 }
 
 // Unavailable finds errors of ops that can't run: a call of an op without a kernel for any kind of tensor that this op
 // takes; a kernel that asks for a GPU; and, through autograd, out=.
 func (l *Libtorch) Unavailable(op, text string) string {
-	if strings.Contains(text, "arguments don't support automatic differentiation, but one of the arguments requires grad") {
+	const ofOut = "arguments don't support automatic differentiation, but one of the arguments requires grad"
+	if strings.Contains(text, ofOut) {
 		return "its kernel for autograd rejects arguments that require grad, as one with out= should"
 	}
 	if m := unconstructed.FindStringSubmatch(text); m != nil {
@@ -192,21 +192,18 @@ func (l *Libtorch) Unavailable(op, text string) string {
 	}
 	called, err := libtorch.Lookup(m[1])
 	caller, unknown := libtorch.Lookup(op)
-	if err != nil || unknown != nil || slices.ContainsFunc(caller.Runs, func(key string) bool { return slices.Contains(called.Runs, key) }) {
+	runs := func(key string) bool { return slices.Contains(called.Runs, key) }
+	if err != nil || unknown != nil || slices.ContainsFunc(caller.Runs, runs) {
 		return ""
 	}
 	return "it calls an op that has no kernel for any CPU tensor that it takes itself"
 }
 
 func (l *Libtorch) runs(op *libtorch.Op) bool {
-	return l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) && (l.device.Name != "" || runnable(op))
-}
-
-// runnable reports whether an op can run on some kind of CPU tensor.
-func runnable(op *libtorch.Op) bool {
-	return op.CPU || slices.ContainsFunc(op.Kernels, func(k string) bool {
-		return slices.Contains([]string{"QuantizedCPU", "NestedTensorCPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU"}, k)
-	})
+	sorts := []string{"QuantizedCPU", "NestedTensorCPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU"} // of CPU tensors
+	here := func(key string) bool { return slices.Contains(sorts, key) }
+	return l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) &&
+		(l.device.Name != "" || op.CPU || slices.ContainsFunc(op.Kernels, here))
 }
 
 // below are the dispatch keys below autograd of kernels for dense CPU tensors.
@@ -365,7 +362,9 @@ func (l *Libtorch) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	if what := l.device.lacks(f); what != "" {
 		return nil, &engine.Unsupported{What: what}
 	}
-	spec := libtorch.Spec{Device: l.device.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: f}
+	spec := libtorch.Spec{
+		Device: l.device.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: f,
+	}
 	name := d.DType
 	switch {
 	case f == engine.Quantized && name == "float32":
@@ -390,7 +389,10 @@ func (l *Libtorch) View(t engine.Tensor, d engine.Dense) (engine.Tensor, error) 
 	if !ok {
 		return nil, fmt.Errorf("unknown dtype %s", d.DType)
 	}
-	v, err := libtorch.Make(libtorch.Spec{DType: dtype, Device: l.device.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Of: t.(torchTensor).Tensor})
+	v, err := libtorch.Make(libtorch.Spec{
+		DType: dtype, Device: l.device.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset,
+		Of: t.(torchTensor).Tensor,
+	})
 	if err != nil {
 		return nil, thrown(err)
 	}
@@ -405,7 +407,8 @@ const longest = 1000
 var stamp = regexp.MustCompile(`\b([A-Z])(?:\d{4})? \d\d:\d\d:\d\d\.\d+ +(?:\d+ )?`)
 
 // ownCalls are the lines of the host's files in a Python traceback.
-var ownCalls = regexp.MustCompile(`\n +.*` + regexp.QuoteMeta(hostFolder) + `\w+\.py\(\d+\): .*|\n +<string>\(1\): <module>`)
+var ownCalls = regexp.MustCompile(
+	`\n +.*` + regexp.QuoteMeta(hostFolder) + `\w+\.py\(\d+\): .*|\n +<string>\(1\): <module>`)
 
 // timed reports whether a message may have a stamp: patterns are slow.
 func timed(message string) bool {
@@ -435,7 +438,9 @@ func thrown(err error) error {
 }
 
 // twins make copies of tensors on the devices other than the first.
-var twins = map[engine.Device]func(...libtorch.Tensor) ([]libtorch.Tensor, error){engine.CPU: hostTwins, engine.Meta: libtorch.MetaTwins}
+var twins = map[engine.Device]func(...libtorch.Tensor) ([]libtorch.Tensor, error){
+	engine.CPU: hostTwins, engine.Meta: libtorch.MetaTwins,
+}
 
 func (l *Libtorch) Devices() []engine.Device {
 	switch {
@@ -504,7 +509,8 @@ func (l *Libtorch) Look(t engine.Tensor) []asserts.Observation {
 // Harmless returns the reason why parts of tensors may share: for kernels in Python,
 // PyTorch's own ops make the quantizers.
 func (l *Libtorch) Harmless(op *asserts.Op, v *asserts.Violation) string {
-	if l.host != nil && v.Subject.Inside && v.Against.Inside && slices.Contains([]string{"scales", "zero_points"}, v.Subject.Part()) {
+	inside := l.host != nil && v.Subject.Inside && v.Against.Inside
+	if inside && slices.Contains([]string{"scales", "zero_points"}, v.Subject.Part()) {
 		return "members of a quantizer, which PyTorch's own clone shares"
 	}
 	return libtorch.HarmlessParts(op, v)
@@ -523,7 +529,8 @@ func writesElsewhere(name string, args []any) bool {
 
 func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Outcome, error) {
 	if writesElsewhere(name, args) {
-		return engine.Outcome{}, &engine.Thrown{Message: fmt.Sprintf("%s is not called, as it would open %v for writing", name, args[0])}
+		why := fmt.Sprintf("%s is not called, as it would open %v for writing", name, args[0])
+		return engine.Outcome{}, &engine.Thrown{Message: why}
 	}
 	op, err := libtorch.Lookup(name)
 	if err != nil {
@@ -570,7 +577,8 @@ func callGraded(op *libtorch.Op, level asserts.Level, out *libtorch.Outcome, val
 			}
 			return op.Call(level, out, values...)
 		}
-		i := slices.IndexFunc(op.Args[:len(values)], func(a libtorch.Argument) bool { return a.Name == ungraded(err) })
+		rejected := ungraded(err)
+		i := slices.IndexFunc(op.Args[:len(values)], func(a libtorch.Argument) bool { return a.Name == rejected })
 		if i < 0 {
 			return err
 		}

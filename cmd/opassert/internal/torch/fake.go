@@ -65,7 +65,7 @@ func (l *Libtorch) Fake(op *asserts.Op, args []any) (*compare.Fake, string) {
 
 // FakesProgram is the Python program that calls fakes in a watched process; see opassert_host/replay.py.
 func FakesProgram() ([]byte, error) {
-	const uncollected = "import gc; gc.disable(); " // saves a third of the time of the imports; replay.py enables it again
+	const uncollected = "import gc; gc.disable(); " // saves a third of the imports' time; replay.py enables it again
 	program, err := hostProgram("replay", "main(calls, first, to, apart)")
 	return []byte(uncollected + program), err
 }
@@ -186,23 +186,17 @@ func (c *fakeCall) see(to *[]asserts.Observation, tensors []*fakeTensor, open *[
 }
 
 func (t *fakeTensor) observation() asserts.Observation {
-	o := asserts.Observation{Impl: t.Tensor, Storage: t.Storage, ImplUses: asserts.NotCounted, StorageUses: asserts.NotCounted}
+	o := asserts.Observation{Impl: t.Tensor, Storage: t.Storage}
+	o.ImplUses, o.StorageUses = asserts.NotCounted, asserts.NotCounted
 	if t.Storage == 0 {
 		return o
 	}
 	o.Content = &asserts.Snapshot{DType: t.DType, Device: t.Device}
 	for i, size := range t.Sizes {
-		least, _ := ends(size)
-		o.Content.Sizes = append(o.Content.Sizes, least)
-		var stride int64
-		if t.Strides[i] != nil {
-			stride = *t.Strides[i]
-		}
-		o.Content.Strides = append(o.Content.Strides, stride)
+		o.Content.Sizes = append(o.Content.Sizes, value(size[0], 0))
+		o.Content.Strides = append(o.Content.Strides, value(t.Strides[i], 0))
 	}
-	if t.Offset != nil {
-		o.Content.Offset = *t.Offset
-	}
+	o.Content.Offset = value(t.Offset, 0)
 	if t.Bytes != nil {
 		held, _ := hex.DecodeString(*t.Bytes)
 		h := fnv.New64a()
@@ -219,7 +213,7 @@ func (t *fakeTensor) open(i int) []compare.Open {
 		all = append(all, compare.Open{Result: i, Offset: true})
 	}
 	for dim, size := range t.Sizes {
-		if least, most := ends(size); least != most {
+		if least, most := value(size[0], 0), value(size[1], math.MaxInt64); least != most {
 			all = append(all, compare.Open{Result: i, Dim: dim, Least: least, Most: most})
 		}
 		if t.Strides[dim] == nil {
@@ -229,13 +223,10 @@ func (t *fakeTensor) open(i int) []compare.Open {
 	return all
 }
 
-func ends(size [2]*int64) (least, most int64) {
-	most = math.MaxInt64
-	if size[0] != nil {
-		least = *size[0]
+// value returns a number, or another one where it is not known.
+func value(n *int64, otherwise int64) int64 {
+	if n == nil {
+		return otherwise
 	}
-	if size[1] != nil {
-		most = *size[1]
-	}
-	return least, most
+	return *n
 }

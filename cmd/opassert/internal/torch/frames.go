@@ -32,7 +32,8 @@ var pythonFrame = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
 func pythonFrames(raw []string) (frames []string) {
 	for _, line := range raw {
 		m := pythonFrame.FindStringSubmatch(line)
-		if m != nil && !strings.Contains(m[1], hostFolder) && m[1] != "<string>" && !strings.Contains(m[1], "/torch/_") && len(frames) < mostFrames {
+		if m != nil && !strings.Contains(m[1], hostFolder) && m[1] != "<string>" && !strings.Contains(m[1], "/torch/_") &&
+			len(frames) < mostFrames {
 			frames = append(frames, fmt.Sprintf("%s (%s:%s)", m[3], m[1], m[2]))
 		}
 	}
@@ -76,7 +77,8 @@ func Foreign(raw []string) string {
 		return "PyTorch itself ends the process, in a fallback: no function of the op's library is on the stack"
 	}
 	if op := calledIn(raw); op != "" {
-		return fmt.Sprintf("aten::%s ends the process, in a kernel of the backend, which the op calls: -op aten::%[1]s checks that", op)
+		return fmt.Sprintf("aten::%s ends the process, in a kernel of the backend, which the op calls: "+
+			"-op aten::%[1]s checks that", op)
 	}
 	return ""
 }
@@ -137,4 +139,6 @@ func begins(text string, prefixes []string) bool {
 }
 
 // dispatchers are the prefixes of the dispatcher's functions.
-var dispatchers = []string{"c10::impl::", "c10::Dispatcher::", "c10::OperatorHandle::", "c10::KernelFunction::", "c10::BoxedKernel::"}
+var dispatchers = []string{
+	"c10::impl::", "c10::Dispatcher::", "c10::OperatorHandle::", "c10::KernelFunction::", "c10::BoxedKernel::",
+}

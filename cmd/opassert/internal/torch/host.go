@@ -60,8 +60,8 @@ var hostPackage = sync.OnceValues(func() (string, error) {
 // folders that Python searches for modules are a user's: the zip is one of them only for that import.
 func hostProgram(module, call string) (string, error) {
 	file, err := hostPackage()
-	imports := fmt.Sprintf("import sys; sys.path.insert(0, %s); import opassert_host; del sys.path[0]", strconv.QuoteToASCII(file))
-	return imports + fmt.Sprintf("; from opassert_host import %s; %[1]s.%s", module, call), err
+	return fmt.Sprintf("import sys; sys.path.insert(0, %s); import opassert_host; del sys.path[0]; "+
+		"from opassert_host import %s; %[2]s.%s", strconv.QuoteToASCII(file), module, call), err
 }
 
 // HostEnvironment returns the variables of a worker whose kernels are in a Python that imports modules.

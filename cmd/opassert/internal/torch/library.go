@@ -44,7 +44,8 @@ func texts(path string) []string {
 		}
 		data, _ := section.Data()
 		for text := range bytes.SplitSeq(data, []byte{0}) {
-			if !seen[string(text)] && (shortText.Match(text) || 8 <= len(text) && len(text) <= 400 && message.Match(text) && bytes.ContainsRune(text, ' ')) {
+			if !seen[string(text)] && (shortText.Match(text) ||
+				8 <= len(text) && len(text) <= 400 && message.Match(text) && bytes.ContainsRune(text, ' ')) {
 				seen[string(text)] = true
 				all = append(all, string(text))
 			}
@@ -58,7 +59,8 @@ func texts(path string) []string {
 func source(file string, libraries []string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	for _, library := range libraries {
-		for dir := filepath.Dir(library); err != nil && !filepath.IsAbs(file) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		dir := filepath.Dir(library)
+		for ; err != nil && !filepath.IsAbs(file) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 			text, err = os.ReadFile(filepath.Join(dir, file))
 		}
 	}
@@ -91,7 +93,8 @@ func ownLine(op *libtorch.Op, libraries []string) int {
 
 // inverses are pairs of words in the names of ops: the op with the first one reads results of the op
 // with the second one.
-var inverses = strings.NewReplacer("decode", "encode", "load", "save", "unpack", "pack", "dequantize", "quantize", "decompress", "compress")
+var inverses = strings.NewReplacer("decode", "encode", "load", "save", "unpack", "pack", "dequantize", "quantize",
+	"decompress", "compress")
 
 // inverse returns the op that makes the tensor that an op reads, by their names, or nil.
 func inverse(name string) *schema.Op {
@@ -100,10 +103,7 @@ func inverse(name string) *schema.Op {
 	if other == name || err != nil || len(op.Returns) == 0 || op.Returns[0].Type != "Tensor" {
 		return nil
 	}
-	parsed, err := Schema(op)
-	if err != nil {
-		return nil
-	}
+	parsed, _ := Schema(op) // nil with an error
 	return parsed
 }
 

@@ -82,13 +82,16 @@ func fault(op *asserts.Op, t *libtorch.Touch) asserts.Fault {
 	case libtorch.Freed:
 		f.Code = asserts.UseAfterFree
 		f.Saw = fmt.Sprintf("%s memory that was freed: byte %d of the %d of %s", does, t.First, t.Nbytes, owner)
-		f.Fix = "keep a Tensor, which holds the storage, in place of a pointer; or don't touch the memory once the last of its tensors is gone"
+		f.Fix = "keep a Tensor, which holds the storage, in place of a pointer; " +
+			"or don't touch the memory once the last of its tensors is gone"
 	case libtorch.ReadOnly:
 		f.Code, f.Symptom = asserts.UndeclaredWrite, asserts.Restored
-		f.Saw = fmt.Sprintf("%s byte %d of the storage of %s, and what it held is there again after the call", does, t.First, owner)
+		f.Saw = fmt.Sprintf("%s byte %d of the storage of %s, and what it held is there again after the call",
+			does, t.First, owner)
 	default:
 		f.Saw = fmt.Sprintf("%s %s of the storage of %s, which has %d bytes", does, distance(t), owner, t.Nbytes)
-		f.Fix = "keep every access within the tensor's sizes, strides and offset: c10's allocator allocates only the bytes that it is asked for"
+		f.Fix = "keep every access within the tensor's sizes, strides and offset: " +
+			"c10's allocator allocates only the bytes that it is asked for"
 	}
 	f.Frames = Frames(t.Frames)
 	return f
