@@ -19,8 +19,8 @@
 // error, such as a name that is not an identifier, or a required argument after an optional one. YAML aliases are not
 // supported.
 //
-// What of an entry is for torchgen alone is neither read nor checked: how it builds kernels, and combinations of ops that
-// it refuses, since a file may be incomplete. Features that a PyTorch newer than opassert may have are warnings in
+// What of an entry is for torchgen alone is neither read nor checked: how it builds kernels, and combinations of ops
+// that it refuses, since a file may be incomplete. Features that a PyTorch newer than opassert may have are warnings in
 // [File.Warnings]: unknown keys, types and dispatch keys, derived ops that no rule explains. So are ops that look
 // random without the tag. [Config.Strict] makes them errors.
 //

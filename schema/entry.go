@@ -24,9 +24,10 @@ const (
 )
 
 // keyNames are all keys; those that are not read are for torchgen alone, which checks them.
-var keyNames = []string{keyFunc, keyTags, keyDispatch, keyAutogen, keyStructured, keyStructuredDelegate, keyManualCppBinding,
-	"variants", "structured_inherits", "precomputed", "ufunc_inner_loop", "device_check", "device_guard", "python_module",
-	"category_override", "cpp_no_default_args", "use_const_ref_for_mutable_tensors", "manual_kernel_registration"}
+var keyNames = []string{keyFunc, keyTags, keyDispatch, keyAutogen, keyStructured, keyStructuredDelegate,
+	keyManualCppBinding, "variants", "structured_inherits", "precomputed", "ufunc_inner_loop", "device_check",
+	"device_guard", "python_module", "category_override", "cpp_no_default_args", "use_const_ref_for_mutable_tensors",
+	"manual_kernel_registration"}
 
 // An entry is one item of the list in a schema file.
 //
@@ -100,7 +101,7 @@ func (r *reader) entry(n *yaml.Node) *entry {
 	if !ok {
 		return nil
 	}
-	for _, key := range []string{keyDispatch, keyStructuredDelegate} { // without a value they mean what they mean when absent
+	for _, key := range []string{keyDispatch, keyStructuredDelegate} { // without a value they mean the same as absent
 		if values[key] != nil && yamlfile.IsNull(values[key]) {
 			delete(values, key)
 		}

@@ -45,12 +45,15 @@ var foreignKeys = append(slices.Clone(keyNames),
 	// ExecuTorch
 	keyOp, "kernels", "type_alias", "dim_order_alias", "type_constraint", "inherits", "namespace",
 	// torch_npu
-	"acl_op", "op_api", "exposed", "internal_format_opapi", "gen_opapi", "sparse", "dvm", "wrap_impl", "impl_ns", "bind_only")
+	"acl_op", "op_api", "exposed", "internal_format_opapi", "gen_opapi", "sparse", "dvm", "wrap_impl", "impl_ns",
+	"bind_only")
 
 // The keys of a backend's file: settings, and lists of ops.
 var (
-	backendSettings = []string{"backend", "cpp_namespace", "class_name", "extra_headers", "use_out_as_primary", "device_guard", "all_version"}
-	backendLists    = []string{"supported", "autograd", "custom", "custom_autograd", officialKey, "full_codegen", "ir_gen", "quant", symintKey}
+	backendSettings = []string{"backend", "cpp_namespace", "class_name", "extra_headers", "use_out_as_primary",
+		"device_guard", "all_version"}
+	backendLists = []string{"supported", "autograd", "custom", "custom_autograd", officialKey, "full_codegen", "ir_gen",
+		"quant", symintKey}
 )
 
 const (
@@ -108,7 +111,8 @@ func (r *reader) unknownLists(doc *yaml.Node, unknown []*yaml.Node, keys []strin
 		if list.Kind != yaml.SequenceNode {
 			continue
 		}
-		ops := slices.DeleteFunc(slices.Clone(list.Content), func(n *yaml.Node) bool { return valueOf(n, "func") == nil && valueOf(n, "op") == nil })
+		none := func(n *yaml.Node) bool { return valueOf(n, "func") == nil && valueOf(n, "op") == nil }
+		ops := slices.DeleteFunc(slices.Clone(list.Content), none)
 		entries = append(entries, r.backendList(key.Value, ops)...)
 	}
 	return entries
@@ -142,7 +146,8 @@ func (r *reader) backendItem(n *yaml.Node) *entry {
 		return &entry{node: n, foreign: true, nameNode: n}
 	case yamlfile.IsText(n) && n.Value != "":
 		return r.foreignOp(&entry{node: n, foreign: true}, n)
-	case n.Kind == yaml.MappingNode && len(n.Content) == 2 && !slices.Contains(foreignKeys, n.Content[0].Value) && namesOp(n.Content[0]):
+	case n.Kind == yaml.MappingNode && len(n.Content) == 2 && namesOp(n.Content[0]) &&
+		!slices.Contains(foreignKeys, n.Content[0].Value):
 		return &entry{node: n, foreign: true, nameNode: n.Content[0]}
 	}
 	return r.foreignEntry(n)
@@ -207,7 +212,8 @@ func (r *reader) resolve(entries []*entry) []*entry {
 	base, err := r.base()
 	if err != nil && first >= 0 {
 		name := entries[first].opName()
-		r.Report(entries[first].nameNode, "%s has no schema here, as in %s(Tensor self) -> Tensor, or elsewhere: %v", name, name, err)
+		r.Report(entries[first].nameNode, "%s has no schema here, as in %[1]s(Tensor self) -> Tensor, or elsewhere: %v",
+			name, err)
 		return nil
 	}
 	for _, e := range entries {

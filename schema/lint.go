@@ -60,7 +60,7 @@ type linter struct {
 }
 
 func (l *linter) add(pos token.Position, fix, format string, args ...any) {
-	l.findings = append(l.findings, LintFinding{Pos: pos, Op: l.Name(), Message: fmt.Sprintf(format, args...), Fix: fix})
+	l.findings = append(l.findings, LintFinding{pos, l.Name(), fmt.Sprintf(format, args...), fix})
 }
 
 // marksTensors reports whether the argument's annotation is about tensors, not about a list of
@@ -103,16 +103,17 @@ var customSet = regexp.MustCompile(`^a\d+$`)
 // of torch.library.custom_op, which have the sets a0, a1 and so on.
 func (l *linter) inplaceReturn() {
 	custom := func(a Argument) bool { return a.writes() && customSet.MatchString(a.Alias.Before[0]) }
-	if !l.f.Name.Inplace || !slices.ContainsFunc(l.f.Args, Argument.writes) || slices.ContainsFunc(l.f.Args, custom) {
+	first := slices.IndexFunc(l.f.Args, Argument.writes)
+	if !l.f.Name.Inplace || first < 0 || slices.ContainsFunc(l.f.Args, custom) {
 		return
 	}
 	for _, r := range l.f.Returns {
-		if !r.Type.IsTensorLike() || slices.ContainsFunc(l.f.Args, func(a Argument) bool { return a.writes() && sameAlias(a.Alias, r.Alias) }) {
-			continue
+		returned := func(a Argument) bool { return a.writes() && sameAlias(a.Alias, r.Alias) }
+		if r.Type.IsTensorLike() && !slices.ContainsFunc(l.f.Args, returned) {
+			fixed := Return{Name: r.Name, Type: r.Type, Alias: l.f.Args[first].Alias}
+			l.add(r.Pos, change(r, fixed), "%s is in-place by its name, but returns something other than %s",
+				l.f.Name, l.f.Args[first].Name)
 		}
-		i := slices.IndexFunc(l.f.Args, Argument.writes)
-		fixed := Return{Name: r.Name, Type: r.Type, Alias: l.f.Args[i].Alias}
-		l.add(r.Pos, change(r, fixed), "%s is in-place by its name, but returns something other than %s", l.f.Name, l.f.Args[i].Name)
 	}
 }
 
@@ -124,7 +125,8 @@ func (l *linter) writtenSelf() {
 	}
 	name := l.f.Name
 	name.Inplace = true
-	l.add(l.f.Args[i].Pos, change(l.f.Name, name), "%s writes self, but is not in-place by its name, so it looks functional", l.f.Name)
+	l.add(l.f.Args[i].Pos, change(l.f.Name, name),
+		"%s writes self, but is not in-place by its name, so it looks functional", l.f.Name)
 }
 
 // outArgument: an argument named out, or of an overload named out, is written.
@@ -160,7 +162,8 @@ func (l *linter) copyName() {
 	}
 	for _, r := range l.f.Returns {
 		if r.Alias != nil && !r.Alias.Write {
-			l.add(r.Pos, change(r, Return{Name: r.Name, Type: r.Type}), "%s returns a copy by its name, but its return is an alias", l.f.Name)
+			l.add(r.Pos, change(r, Return{Name: r.Name, Type: r.Type}),
+				"%s returns a copy by its name, but its return is an alias", l.f.Name)
 		}
 	}
 }
@@ -175,14 +178,13 @@ func (l *linter) inplaceViewTag() {
 // returnSets: an argument has the alias set of a return, and is written if the return is marked as written.
 func (l *linter) returnSets() {
 	for _, r := range l.f.Returns {
-		if r.Alias == nil {
+		switch {
+		case r.Alias == nil:
 			continue
-		}
-		if l.f.unmatched(r) && !l.f.Vararg {
+		case l.f.unmatched(r) && !l.f.Vararg:
 			l.add(r.Pos, "", "no argument has the alias set of a return, (%s)", r.Alias)
 			continue
-		}
-		if !r.Alias.Write {
+		case !r.Alias.Write:
 			continue
 		}
 		for _, set := range r.Alias.Before {
@@ -207,7 +209,8 @@ func (l *linter) sharedSets() {
 				if set != "*" && slices.Contains(b.Alias.Before, set) {
 					fresh := *a.Alias
 					fresh.Before, fresh.Outer = []string{l.f.freeLetters()[0]}, nil
-					l.add(a.Pos, change(a, a.with(&fresh)), "%s and %s share the alias set %s, and one of them is written", b.Name, a.Name, set)
+					l.add(a.Pos, change(a, a.with(&fresh)), "%s and %s share the alias set %s, and one of them is written",
+						b.Name, a.Name, set)
 				}
 			}
 		}
@@ -220,11 +223,14 @@ func (l *linter) idleSets() {
 		if !a.marksTensors() || a.Alias.Write || a.Alias.After != nil || slices.Contains(a.Alias.Before, "*") {
 			continue
 		}
-		shares := func(r Return) bool {
-			return r.Alias != nil && slices.ContainsFunc(a.Alias.Before, func(set string) bool { return slices.Contains(r.Alias.Before, set) })
+		returned := func(set string) bool {
+			return slices.ContainsFunc(l.f.Returns, func(r Return) bool {
+				return r.Alias != nil && slices.Contains(r.Alias.Before, set)
+			})
 		}
-		if !slices.ContainsFunc(l.f.Returns, shares) {
-			l.add(a.Pos, change(a, a.with(nil))+", or mark the return that shares it", "no return shares the alias set of %s, (%s)", a.Name, a.Alias)
+		if !slices.ContainsFunc(a.Alias.Before, returned) {
+			l.add(a.Pos, change(a, a.with(nil))+", or mark the return that shares it",
+				"no return shares the alias set of %s, (%s)", a.Name, a.Alias)
 		}
 	}
 }

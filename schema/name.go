@@ -57,7 +57,8 @@ var dunderName = regexp.MustCompile(`^__([^_]+)__$`)
 func (p *parser) checkRoot(off int, root string, n Name) {
 	switch {
 	case strings.HasSuffix(root, "_out"):
-		p.fail(off, "the name %s ends in _out, which is reserved: make it the overload, %s.out", root, strings.TrimSuffix(root, "_out"))
+		p.fail(off, "the name %s ends in _out, which is reserved: make it the overload, %s.out",
+			root, strings.TrimSuffix(root, "_out"))
 	case n.Dunder && n.Base[0] == 'i':
 		p.fail(off, "%s looks like an augmented assignment, but Python has no operator %s", root, n.Base[1:])
 	case n.Inplace && strings.HasSuffix(n.Base, functionalSuffix):

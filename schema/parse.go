@@ -45,7 +45,10 @@ func ParseOp(text string) (*Op, error) { return parseAlone(text, native, noWarni
 // torch/csrc/jit/frontend/function_schema_parser.cpp.
 func ParseDispatcher(text string) (*Op, error) { return parseAlone(text, dispatcher, nil) }
 
-func parseAlone(text string, d dialect, warn func(token.Position, string, ...any)) (*Op, error) {
+// A warner is told of syntax that may be of a newer PyTorch, with a format.
+type warner func(token.Position, string, ...any)
+
+func parseAlone(text string, d dialect, warn warner) (*Op, error) {
 	var errs scanner.ErrorList
 	at := func(off int) token.Position { return token.Position{Offset: off, Line: 1, Column: off + 1} }
 	op := parseText(text, d, at, &errs, warn)
@@ -58,7 +61,7 @@ func parseAlone(text string, d dialect, warn func(token.Position, string, ...any
 
 // parseText parses one schema; at maps an offset in the text to its position, warn accepts syntax that may be of a
 // newer PyTorch, which is an error if warn is nil. It returns nil if it has added an error.
-func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList, warn func(token.Position, string, ...any)) *Op {
+func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList, warn warner) *Op {
 	p := parser{text: text, dialect: d, at: at, warn: warn}
 	op := p.op()
 	if p.err == nil { //mutate:equivalent true: the first error stays
@@ -81,7 +84,7 @@ type parser struct {
 	off     int
 	dialect dialect
 	at      func(int) token.Position
-	warn    func(token.Position, string, ...any)
+	warn    warner
 	err     *scanner.Error
 }
 

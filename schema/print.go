@@ -127,7 +127,7 @@ func (t Type) print(a *Alias) (text string, rest *Alias, depth int) {
 	case Base:
 		text = t.Name
 	default:
-		text = t.Kind.constructor() + "(" + strings.Join(slicesx.Map(t.Elem, Type.String), ", ") + ")"
+		text = constructors[t.Kind] + "(" + slicesx.Join(t.Elem, ", ", Type.String) + ")"
 	}
 	for ; a != nil && a.Depth == depth; a = a.Outer {
 		text += "(" + a.String() + ")"
@@ -135,13 +135,12 @@ func (t Type) print(a *Alias) (text string, rest *Alias, depth int) {
 	return text, a, depth
 }
 
+// constructors are the words before the parentheses of types composed of others.
 var constructors = [...]string{Tuple: "", Dict: "Dict", Future: "Future", RRef: "RRef", Await: "Await", Union: "Union"}
 
-// constructor returns the word before the parentheses of a type composed of others.
-func (k TypeKind) constructor() string { return constructors[k] }
-
 var (
-	kindNames   = [...]string{Functional: "functional", Inplace: "inplace", Out: "out", Mutable: "mutable", Scratch: "scratch"}
+	kindNames = [...]string{
+		Functional: "functional", Inplace: "inplace", Out: "out", Mutable: "mutable", Scratch: "scratch"}
 	classNames  = [...]string{ClassOutOfPlace: "out-of-place", ClassInplace: "in-place", ClassView: "view"}
 	viewReasons = [...]string{NotView: "not a view", ViewReturn: "a return has an alias set that is not written",
 		ViewInplace: "the inplace_view tag", ViewWildcard: "an argument escapes into the wildcard set"}

@@ -16,7 +16,8 @@ func (r *reader) checkRandom(e *entry) {
 	name := f.Name.String()
 	dropout := strings.Contains(name, "dropout")
 	if r.tags != nil && r.tags.has(compliantTag) {
-		dropout = dropout || slices.ContainsFunc(f.Args, func(a Argument) bool { return strings.Contains(a.Name, "dropout") })
+		named := func(a Argument) bool { return strings.Contains(a.Name, "dropout") }
+		dropout = dropout || slices.ContainsFunc(f.Args, named)
 	}
 	dropout = dropout && !strings.Contains(name, "backward") && f.Name.Root() != "_cudnn_init_dropout_state"
 	random := strings.Contains(name, "rand") && !strings.Contains(name, "_philox_")
@@ -35,12 +36,11 @@ func (r *reader) checkDuplicates(entries []*entry) {
 		if e.op == nil {
 			continue
 		}
-		name := e.op.Name()
-		if first := r.named[name]; first != nil {
-			r.ReportAt(e.op.Pos, "%s is defined twice, first in line %d", name, first.Pos.Line)
-			continue
+		if first := r.named[e.op.Name()]; first != nil {
+			r.ReportAt(e.op.Pos, "%s is defined twice, first in line %d", e.op.Name(), first.Pos.Line)
+		} else {
+			r.named[e.op.Name()] = e.op
 		}
-		r.named[name] = e.op
 	}
 }
 

@@ -136,6 +136,6 @@ func (p *parser) checkArity(off int, t Type) {
 		want = max(1, len(t.Elem))
 	}
 	if len(t.Elem) != want {
-		p.fail(off, "%s takes %d types, not %d", t.Kind.constructor(), want, len(t.Elem))
+		p.fail(off, "%s takes %d types, not %d", constructors[t.Kind], want, len(t.Elem))
 	}
 }

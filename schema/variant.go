@@ -119,7 +119,8 @@ func (f *Function) withOuts(name Name, args []Argument) Function {
 			v.Returns = append(v.Returns, r)
 			continue
 		}
-		out := Argument{Name: "out", Type: r.Type, Alias: &Alias{Before: []string{letters[i]}, Write: true}, KwargOnly: true, Out: true}
+		written := &Alias{Before: []string{letters[i]}, Write: true}
+		out := Argument{Name: "out", Type: r.Type, Alias: written, KwargOnly: true, Out: true}
 		if len(f.Returns) > 1 {
 			out.Name = fmt.Sprintf("out%d", i)
 		}
@@ -134,9 +135,12 @@ func (f *Function) withOuts(name Name, args []Argument) Function {
 // freeLetters returns alias sets that no argument uses, at least one for every return. If letters
 // run out they are "?", which is not an alias set.
 func (f *Function) freeLetters() []string {
-	free := slices.DeleteFunc(strings.Split("abcdefghijklmnopqrstuvwxyz", ""), func(letter string) bool {
-		return slices.ContainsFunc(f.Args, func(a Argument) bool { return a.Alias != nil && slices.Contains(a.Alias.Before, letter) })
-	})
+	free := strings.Split("abcdefghijklmnopqrstuvwxyz", "")
+	for _, a := range f.Args {
+		if a.Alias != nil {
+			free = slices.DeleteFunc(free, func(letter string) bool { return slices.Contains(a.Alias.Before, letter) })
+		}
+	}
 	for len(free) <= len(f.Returns) {
 		free = append(free, "?")
 	}

@@ -109,7 +109,8 @@ func (f *Function) optionsIndex() int {
 
 func (v *verifier) tensorOptions() {
 	if first := v.optionsIndex(); first >= 0 && v.Kind() != Functional {
-		v.report(v.Args[first].Pos, "dtype, layout, device and pin_memory are for factory functions, but %s is %s", v.Name, v.Kind())
+		v.report(v.Args[first].Pos, "dtype, layout, device and pin_memory are for factory functions, but %s is %s",
+			v.Name, v.Kind())
 	}
 }
 
@@ -117,22 +118,19 @@ func (v *verifier) inplace() {
 	if !v.Name.Inplace {
 		return
 	}
-	i := v.selfIndex()
+	i, out := v.selfIndex(), slices.IndexFunc(v.Args, func(a Argument) bool { return a.Out })
 	if i < 0 {
 		v.report(v.pos, "%s is in-place by its name, but has no argument self", v.Name)
 		return
 	}
 	self := v.Args[i]
-	if !self.writes() {
-		v.report(self.Pos, "%s is in-place by its name: write self as %s", v.Name, self.written("a"))
-		return
-	}
-	if i := slices.IndexFunc(v.Args, func(a Argument) bool { return a.Out }); i >= 0 {
-		v.report(v.Args[i].Pos, "%s is in-place by its name, so it can't have the out argument %s", v.Name, v.Args[i].Name)
-		return
-	}
 	plain := self.Type.Kind == Base
 	switch {
+	case !self.writes():
+		v.report(self.Pos, "%s is in-place by its name: write self as %s", v.Name, self.written("a"))
+	case out >= 0:
+		v.report(v.Args[out].Pos, "%s is in-place by its name, so it can't have the out argument %s",
+			v.Name, v.Args[out].Name)
 	case plain && (len(v.Returns) != 1 || !sameAlias(v.Returns[0].Alias, self.Alias)):
 		v.report(v.returnsPos(), "an in-place op returns self: -> %s", self.Type.annotated(self.Alias))
 	case !plain && len(v.Returns) > 0:
@@ -161,10 +159,9 @@ func (v *verifier) out() {
 			returned++
 		}
 	}
-	if len(outs) == 0 || v.Name.Inplace {
-		return
-	}
 	switch {
+	case len(outs) == 0 || v.Name.Inplace:
+		return
 	case lists && len(v.Returns) > 0:
 		v.report(v.returnsPos(), "an op with a list or an optional as out argument returns nothing: -> ()")
 		return
@@ -174,7 +171,8 @@ func (v *verifier) out() {
 	}
 	for i := range min(len(outs), len(v.Returns)) {
 		if r := v.Returns[i]; !sameAlias(outs[i].Alias, r.Alias) {
-			v.report(r.Pos, "return %d is the out argument %s, so its type is %s", i, outs[i].Name, outs[i].Type.annotated(outs[i].Alias))
+			v.report(r.Pos, "return %d is the out argument %s, so its type is %s",
+				i, outs[i].Name, outs[i].Type.annotated(outs[i].Alias))
 		}
 	}
 }
@@ -193,7 +191,8 @@ func (v *verifier) returns() {
 		case i < 0:
 			v.report(r.Pos, "no argument has the annotation (%s) of this return", r.Alias)
 		case i >= afterSelf && !v.Args[i].KwargOnly:
-			v.report(r.Pos, "only self and out arguments can be returned: make %s keyword-only, or don't return it", v.Args[i].Name)
+			v.report(r.Pos, "only self and out arguments can be returned: make %s keyword-only, or don't return it",
+				v.Args[i].Name)
 		}
 	}
 }

@@ -30,14 +30,15 @@ type revision struct {
 //
 // Source: torchgen/native_function_generation.py, if no other file is given.
 var revisions = []revision{
-	{"1.13", "", inplaceFirst, false, []string{seededTag}, nil},
-	{"2.0", "core", inplaceFirst, false, []string{seededTag, "view_copy"}, nil},
-	{"2.2", compliantTag, inplaceFirst, false, []string{seededTag, "view_copy", compliantTag}, []givenTag{compliant}},
-	{"2.6", "maybe_aliasing_or_mutating", mutableFirst, true, []string{seededTag, "view_copy", compliantTag}, []givenTag{compliant}},
-	{"2.13", "inplace", mutableFirst, true, []string{seededTag, "view_copy", compliantTag}, []givenTag{compliant, inplaceGiven, outGiven}},
+	{"1.13", "", inplaceFirst, false, inherited[:1], nil},
+	{"2.0", "core", inplaceFirst, false, inherited[:2], nil},
+	{"2.2", compliantTag, inplaceFirst, false, inherited, []givenTag{compliant}},
+	{"2.6", "maybe_aliasing_or_mutating", mutableFirst, true, inherited, []givenTag{compliant}},
+	{"2.13", "inplace", mutableFirst, true, inherited, []givenTag{compliant, inplaceGiven, outGiven}},
 }
 
 var (
+	inherited    = []string{seededTag, "view_copy", compliantTag}
 	inplaceFirst = []Kind{Inplace, Mutable, Out, Functional}
 	mutableFirst = []Kind{Mutable, Inplace, Out, Functional}
 )
@@ -129,7 +130,8 @@ func (r *reader) chooseRevision(entries []*entry, groups []*group) (int, error) 
 	if best.row+1 < len(revisions) {
 		r.reading.Before = revisions[best.row+1].since
 	}
-	r.reading.Matters = seen || asked >= 0 || slices.ContainsFunc(entries, func(e *entry) bool { return len(e.op.Autogen) > 0 })
+	lists := func(e *entry) bool { return len(e.op.Autogen) > 0 }
+	r.reading.Matters = seen || asked >= 0 || slices.ContainsFunc(entries, lists)
 	return best.row, nil
 }
 
@@ -179,7 +181,7 @@ func (r *reader) markedRows(entries []*entry) (oldest, newest int, seen bool) {
 func disputes(groups []*group, rev *revision) int {
 	count := 0
 	for _, g := range groups {
-		if g.base(rev) == nil || !g.derives(rev) {
+		if !g.derives(rev) {
 			continue
 		}
 		derived := g.missing(rev)
