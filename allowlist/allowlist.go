@@ -54,7 +54,7 @@ type Entry struct {
 	Crashes   []string         // causes of crashes that are allowed: "SIGFPE", "hang"
 	Reason    string
 	Reference string    // a link, or ""
-	Device    string    // "cuda" for all devices of that type, "cuda:1" for one, "privateuseone" for all that packages bring, "" for every device
+	Device    string    // "cuda" for a type, "cuda:1" for one, "privateuseone" for all that packages bring, "" for each
 	Versions  Range     // of PyTorch, or of the library under test
 	Expires   time.Time // the last valid day; zero for no end
 }

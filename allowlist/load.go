@@ -67,12 +67,14 @@ func (p *parser) entries(root *yaml.Node) []*Entry {
 	return slicesx.Map(root.Content, p.entry)
 }
 
-// fields are the keys of an entry, each with the method that reads its value.
-var fields = []struct {
+// A field is a key of an entry, with the method that reads its value.
+type field struct {
 	key      string
 	required bool
 	read     func(*parser, *Entry, *yaml.Node)
-}{
+}
+
+var fields = []field{
 	{"op", true, func(p *parser, e *Entry, n *yaml.Node) { e.Op = p.text(n) }},
 	{"checks", false, (*parser).checks},
 	{"crash", false, func(p *parser, e *Entry, n *yaml.Node) { e.Crashes = p.causes(n) }},
@@ -84,13 +86,7 @@ var fields = []struct {
 	{"expires", false, func(p *parser, e *Entry, n *yaml.Node) { e.Expires = p.day(n) }},
 }
 
-var keys = func() []string {
-	var keys []string
-	for _, f := range fields {
-		keys = append(keys, f.key)
-	}
-	return keys
-}()
+var keys = slicesx.Map(fields, func(f field) string { return f.key })
 
 func (p *parser) entry(n *yaml.Node) *Entry {
 	e := &Entry{Pos: p.Pos(n)}

@@ -3,8 +3,11 @@ package allowlist
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 //go:embed presets/*.yaml
@@ -30,10 +33,7 @@ func Preset(name string) (*List, error) {
 // PresetNames returns the names that Preset takes, sorted.
 func PresetNames() []string {
 	files, _ := presets.ReadDir("presets")
-	var names []string
-	for _, f := range files {
-		names = append(names, strings.TrimSuffix(f.Name(), ".yaml"))
-	}
+	names := slicesx.Map(files, func(f fs.DirEntry) string { return strings.TrimSuffix(f.Name(), ".yaml") })
 	slices.Sort(names)
 	return names
 }

@@ -9,9 +9,7 @@ import (
 )
 
 // A Range is a set of versions: the bounds must all hold. The zero Range contains every version, unknown ones included.
-type Range struct {
-	bounds []bound
-}
+type Range struct{ bounds []bound }
 
 type bound struct {
 	op      string // ">=", "<=", "==", ">", "<"
@@ -25,9 +23,7 @@ func parseRange(text string) (Range, error) {
 		part = strings.TrimSpace(part)
 		digits := strings.TrimLeft(part, "<>=")
 		op := part[:len(part)-len(digits)]
-		switch op {
-		case ">=", "<=", "==", ">", "<":
-		default:
+		if !slices.Contains([]string{">=", "<=", "==", ">", "<"}, op) {
 			return Range{}, fmt.Errorf("version bound %q does not begin with one of >= <= == > <", part)
 		}
 		version, err := parseVersion(strings.TrimSpace(digits))

@@ -88,7 +88,8 @@ func Generate(o Options) (Result, error) {
 	}
 	result := in.Result
 	if len(pkg.Kernels) == 0 {
-		return result, fmt.Errorf("no function in %s has the mark of a kernel: write //opassert:kernel add.Tensor right above one", o.Kernels)
+		return result, fmt.Errorf("no function in %s has the mark of a kernel: "+
+			"write //opassert:kernel add.Tensor right above one", o.Kernels)
 	}
 	wrappers, unbound, err := bind.Bind(pkg, in.Source.Ops, in.planner, o.Tensor)
 	result.Made, result.Unbound, result.Unread = len(wrappers), unbound, pkg.Unread
@@ -154,8 +155,8 @@ func (o Options) read() (in input, err error) {
 	if in.file.Sources, err = o.sources(); err != nil {
 		return in, err
 	}
-	in.Source, err = schema.Config{Tags: o.Tags, Version: o.Version, Base: o.Base, Strict: o.Strict, Kernels: o.Kernels != ""}.Load(o.Schema)
-	if err != nil {
+	config := schema.Config{Tags: o.Tags, Version: o.Version, Base: o.Base, Strict: o.Strict, Kernels: o.Kernels != ""}
+	if in.Source, err = config.Load(o.Schema); err != nil {
 		return in, err
 	}
 	in.planner, in.Expired, err = NewPlanner(o, in.Source.Ops)
@@ -176,7 +177,8 @@ func NewPlanner(o Options, ops []*schema.Op) (*plan.Planner, []*allowlist.Entry,
 		lists = append(lists, list)
 		expired = append(expired, list.Expired(o.Today)...)
 	}
-	planner, err := plan.NewPlanner(cmp.Or(o.Preset, "full"), lists, allowlist.Where{Device: o.Device, Version: o.Version, Day: o.Today})
+	at := allowlist.Where{Device: o.Device, Version: o.Version, Day: o.Today}
+	planner, err := plan.NewPlanner(cmp.Or(o.Preset, "full"), lists, at)
 	return planner, expired, err
 }
 
@@ -198,11 +200,8 @@ func (o Options) packageName() (string, error) {
 func distinctFolders(kernels, out string) error {
 	k, err := filepath.Abs(kernels)
 	w, outErr := filepath.Abs(out)
-	if err := cmp.Or(err, outErr); err != nil {
-		return err
-	}
-	if k == w {
+	if err == nil && outErr == nil && k == w {
 		return fmt.Errorf("the wrappers can't go into the kernels' own package %s: choose another folder with -out", kernels)
 	}
-	return nil
+	return cmp.Or(err, outErr)
 }

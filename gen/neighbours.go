@@ -38,20 +38,17 @@ func checkNeighbours(files []File) error {
 		if strings.HasSuffix(path, "_test.go") {
 			name = strings.TrimSuffix(name, "_test")
 		}
-		if name != pkg {
-			errs.Add(fset.Position(other.Name.Pos()), fmt.Sprintf("this is package %s, but %s would be package %s: choose -package %s, or another folder with -out",
-				name, f.Path, pkg, name))
-			continue
-		}
-		if name != other.Name.Name {
-			continue // an external test is another package
-		}
-		theirs := declared(fset, other)
-		for _, name := range theirs.Names() {
-			if own := generated.Lookup(name); own != nil {
-				errs.Add(fset.Position(theirs.Lookup(name).Pos()),
-					fmt.Sprintf("%s is declared here, but %v would declare it, too: rename this one, or choose another folder with -out",
-						name, fset.Position(own.Pos())))
+		switch {
+		case name != pkg:
+			errs.Add(fset.Position(other.Name.Pos()), fmt.Sprintf("this is package %s, but %s would be package %s: "+
+				"choose -package %[1]s, or another folder with -out", name, f.Path, pkg))
+		case name == other.Name.Name: // an external test is another package
+			theirs := declared(fset, other)
+			for _, name := range theirs.Names() {
+				if own := generated.Lookup(name); own != nil {
+					errs.Add(fset.Position(theirs.Lookup(name).Pos()), fmt.Sprintf("%s is declared here, but %v would declare "+
+						"it, too: rename this one, or choose another folder with -out", name, fset.Position(own.Pos())))
+				}
 			}
 		}
 	}
@@ -71,7 +68,8 @@ func neighbours(files []File) []string {
 		path := filepath.Join(dir, e.Name())
 		compiled, _ := build.Default.MatchFile(dir, e.Name()) // false with an error
 		tagged, _ := debug.MatchFile(dir, e.Name())
-		if (compiled || tagged) && strings.HasSuffix(path, ".go") && !slices.ContainsFunc(files, func(f File) bool { return f.Path == path }) {
+		own := slices.ContainsFunc(files, func(f File) bool { return f.Path == path })
+		if (compiled || tagged) && strings.HasSuffix(path, ".go") && !own {
 			paths = append(paths, path)
 		}
 	}

@@ -185,13 +185,7 @@ func (r *reader) words(n *yaml.Node) []word {
 
 // opName reads an operator name with its overload; it returns nil for an error.
 func (r *reader) opName(w word) *Name {
-	at := func(off int) token.Position {
-		pos := w.pos
-		pos.Offset += off
-		pos.Column += off
-		return pos
-	}
-	p := parser{text: w.text, dialect: native, at: at}
+	p := parser{text: w.text, dialect: native, at: yamlfile.From(w.pos)}
 	name := p.name()
 	if p.off < len(p.text) {
 		p.expected("the end of the operator name")

@@ -65,17 +65,12 @@ var presets = []preset{
 // NewPlanner makes a planner for a preset. The lists apply in addition to the preset's own; at is
 // where the ops will run.
 func NewPlanner(name string, lists []*allowlist.List, at allowlist.Where) (*Planner, error) {
-	for _, p := range presets {
-		if p.name != name {
-			continue
-		}
-		own, err := allowlist.Preset(p.allow)
-		if err != nil {
-			return nil, err
-		}
-		return &Planner{p, append([]*allowlist.List{own}, lists...), at}, nil
+	i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("unknown preset %q; the presets are %s", name, strings.Join(Presets(), ", "))
 	}
-	return nil, fmt.Errorf("unknown preset %q; the presets are %s", name, strings.Join(Presets(), ", "))
+	own, err := allowlist.Preset(presets[i].allow)
+	return &Planner{presets[i], append([]*allowlist.List{own}, lists...), at}, err
 }
 
 // Allowing returns the planner with one more exception, from the comment of an op's kernel.
@@ -93,7 +88,8 @@ func (p *Planner) Allowing(op *schema.Op, check, reason string, at token.Positio
 	} else {
 		e.Symptoms = []asserts.Excuse{{Code: code, Symptom: symptom}}
 	}
-	return &Planner{p.preset, append(slices.Clip(p.allow), &allowlist.List{Path: at.Filename, Entries: []*allowlist.Entry{e}}), p.at}, nil
+	list := &allowlist.List{Path: at.Filename, Entries: []*allowlist.Entry{e}}
+	return &Planner{p.preset, append(slices.Clip(p.allow), list), p.at}, nil
 }
 
 // ParseCheck parses a check's code or name, or a symptom. For another text, the error suggests one, or one of the
@@ -101,18 +97,13 @@ func (p *Planner) Allowing(op *schema.Op, check, reason string, at token.Positio
 func ParseCheck(text string, others ...string) (asserts.Code, asserts.Symptom, error) {
 	code, symptom, err := asserts.ParseSymptom(text)
 	if code == 0 {
-		err = fmt.Errorf("unknown check %q%s", text, yamlfile.Suggest(text, append(names(), others...)))
+		var names []string
+		for c := range asserts.AllCodes.All() {
+			names = append(names, c.String(), c.Name())
+		}
+		err = fmt.Errorf("unknown check %q%s", text, yamlfile.Suggest(text, append(names, others...)))
 	}
 	return code, symptom, err
-}
-
-// names returns the names and the codes of all checks.
-func names() []string {
-	var all []string
-	for c := range asserts.AllCodes.All() {
-		all = append(all, c.String(), c.Name())
-	}
-	return all
 }
 
 // Plan makes the plan of one op.

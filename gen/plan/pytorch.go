@@ -57,14 +57,16 @@ func pytorch(views map[string]string) func(*schema.Op, *asserts.Op) []asserts.Ch
 		for i := range data.Args {
 			if listKind(&data.Args[i]) != "opttensor" {
 				on := asserts.ArgRef(i)
-				checks = append(checks, asserts.Check{Code: asserts.InputStorage, On: on}, asserts.Check{Code: asserts.InputImpl, On: on})
+				checks = append(checks, asserts.Check{Code: asserts.InputStorage, On: on},
+					asserts.Check{Code: asserts.InputImpl, On: on})
 			}
 		}
 		if k := op.Kind(); len(checks) == 0 || k == schema.Inplace || k == schema.Out {
 			return checks
 		}
 		storage := asserts.Check{Code: asserts.FreshStorage}
-		if base := argNamed(data, views[op.Func.Name.Base]); base >= 0 {
+		viewed := views[op.Func.Name.Base]
+		if base := slices.IndexFunc(data.Args, func(s asserts.Subject) bool { return s.Name == viewed }); base >= 0 {
 			storage = asserts.Check{Code: asserts.ViewStorage, Against: asserts.ArgRef(base)}
 		}
 		for i := range data.Results {
@@ -75,8 +77,4 @@ func pytorch(views map[string]string) func(*schema.Op, *asserts.Op) []asserts.Ch
 		}
 		return checks
 	}
-}
-
-func argNamed(op *asserts.Op, name string) int {
-	return slices.IndexFunc(op.Args, func(s asserts.Subject) bool { return s.Name == name })
 }

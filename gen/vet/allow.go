@@ -23,7 +23,8 @@ func ParseFinding(text string) *FindingKind { return bind.ParseFinding(text) }
 
 // report reports a finding with its code, which a comment may allow.
 func report(pass *analysis.Pass, kind *bind.FindingKind, pos token.Pos, format string, args ...any) {
-	pass.Report(analysis.Diagnostic{Pos: pos, Category: kind.Code, Message: fmt.Sprintf(format, args...) + " (" + kind.Code + ")"})
+	text := fmt.Sprintf(format, args...) + " (" + kind.Code + ")"
+	pass.Report(analysis.Diagnostic{Pos: pos, Category: kind.Code, Message: text})
 }
 
 // A findingLine is a line of a file with a kind of finding.

@@ -52,7 +52,8 @@ func (k *packageKernels) checkConversion(pass *analysis.Pass, pos token.Pos, fro
 		}
 		name := func(t types.Type) string { return types.TypeString(t, (*types.Package).Name) }
 		report(pass, bind.HiddenKernel, pos,
-			"%s is converted to %s, through which calls of %s, the kernel of %s, bypass its generated wrapper: implement the interface with the wrappers",
+			"%s is converted to %s, through which calls of %s, the kernel of %s, bypass its generated wrapper: "+
+				"implement the interface with the wrappers",
 			name(from), name(to), fn.Name(), strings.Join(ops, ", "))
 		return
 	}

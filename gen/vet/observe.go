@@ -31,7 +31,8 @@ func checkObserve(pass *analysis.Pass) {
 		r.function(obj)
 		for field := range tensor.Fields() {
 			if leadsToMemory(field.Type()) && !r.fields[field] {
-				report(pass, bind.UnreadField, field.Pos(), "%s never reads %s: no check sees what a kernel shares or writes there", obj.Name(), field.Name())
+				report(pass, bind.UnreadField, field.Pos(),
+					"%s never reads %s: no check sees what a kernel shares or writes there", obj.Name(), field.Name())
 			}
 		}
 	}

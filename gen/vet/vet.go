@@ -169,7 +169,8 @@ func (k *packageKernels) checkCalls(pass *analysis.Pass, file *ast.File) {
 			return true
 		}
 		if ops := k.ops(fn); len(ops) > 0 {
-			report(pass, bind.AroundWrapper, id.Pos(), "%s is the kernel of %s: call its generated wrapper, which checks the call", fn.Name(), strings.Join(ops, ", "))
+			report(pass, bind.AroundWrapper, id.Pos(),
+				"%s is the kernel of %s: call its generated wrapper, which checks the call", fn.Name(), strings.Join(ops, ", "))
 		}
 		return true
 	})
@@ -189,15 +190,17 @@ func (k *packageKernels) checkGenerated(pass *analysis.Pass, file *ast.File) {
 			report(pass, bind.ParameterOrder, row.pos, "%s (%s)", why, relative(pass, row.kernel.Pos()))
 		}
 		wrapped[row.kernel.Pkg()] = append(wrapped[row.kernel.Pkg()], unqualified(t.Name))
-		if slices.Contains(k.ops(row.kernel), unqualified(t.Name)) {
-			continue
+		if !slices.Contains(k.ops(row.kernel), unqualified(t.Name)) {
+			report(pass, bind.StaleWrapper, row.pos, "%s is no longer marked as the kernel of %s: run opassert gen again",
+				row.kernel.Name(), t.Name)
 		}
-		report(pass, bind.StaleWrapper, row.pos, "%s is no longer marked as the kernel of %s: run opassert gen again", row.kernel.Name(), t.Name)
 	}
-	for _, pkg := range slices.SortedFunc(maps.Keys(wrapped), func(a, b *types.Package) int { return strings.Compare(a.Path(), b.Path()) }) {
+	byPath := func(a, b *types.Package) int { return strings.Compare(a.Path(), b.Path()) }
+	for _, pkg := range slices.SortedFunc(maps.Keys(wrapped), byPath) {
 		for _, op := range k.all(pkg) {
 			if !slices.Contains(wrapped[pkg], op) {
-				report(pass, bind.StaleWrapper, list, "package %s has a kernel of %s, but there is no wrapper here: run opassert gen again", pkg.Name(), op)
+				report(pass, bind.StaleWrapper, list, "package %s has a kernel of %s, but there is no wrapper here: "+
+					"run opassert gen again", pkg.Name(), op)
 			}
 		}
 	}

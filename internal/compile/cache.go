@@ -52,7 +52,8 @@ func inFolder(do func(dir string) (string, error)) (string, error) {
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", dir, err))
 	}
-	return "", fmt.Errorf("no folder for the libraries that opassert compiles; set $XDG_CACHE_HOME to one that only the user can write to:\n%w", errors.Join(errs...))
+	return "", fmt.Errorf("no folder for the libraries that opassert compiles; "+
+		"set $XDG_CACHE_HOME to one that only the user can write to:\n%w", errors.Join(errs...))
 }
 
 // persistent is a folder for temporary files that persist.

@@ -27,7 +27,9 @@ import (
 )
 
 // ErrNoCompiler is the error of a machine without a C++ compiler.
-var ErrNoCompiler = errors.New("a C++ compiler is needed once, to compile a library for this libtorch: install g++ or clang++, or name one with $CXX")
+var ErrNoCompiler = errors.New("a C++ compiler is needed once, to compile a library for this libtorch: " + toInstall)
+
+const toInstall = "install g++ or clang++, or name one with $CXX"
 
 // A CppLibrary is C++ that is compiled against the headers of a libtorch.
 type CppLibrary struct {
@@ -65,7 +67,8 @@ func (l *CppLibrary) Path(t *installed.Torch) (string, error) {
 		if unfit == nil {
 			return nil
 		}
-		err := l.compile(t, work, file)
+		printable.Printf(os.Stderr, "opassert: compiling for %v, once: some seconds\n", t)
+		err := l.build(t, work, "", append(append(l.flags(t), "-o", file), l.linkFlags(t, t.Lib)...))
 		if releases := l.packagedReleases(); errors.Is(err, ErrNoCompiler) && len(releases) > 0 {
 			if slices.Contains(releases, t.Number()) {
 				return fmt.Errorf("%w; the library that came with opassert for this release cannot be used: %w", err, unfit)
@@ -161,12 +164,6 @@ func Program(t *installed.Torch) (func(file, to string) []string, error) {
 // unity is the file that is compiled.
 const unity = "opassert_unity.cpp"
 
-// compile writes the library to a file, and its scratch files to a folder.
-func (l *CppLibrary) compile(t *installed.Torch, work, file string) error {
-	printable.Printf(os.Stderr, "opassert: compiling for %v, once: some seconds\n", t)
-	return l.build(t, work, "", append(append(l.flags(t), "-o", file), l.linkFlags(t, t.Lib)...))
-}
-
 // build runs the compiler in a folder, on a file that begins with text.
 func (l *CppLibrary) build(t *installed.Torch, work, text string, flags []string) error {
 	cxx, err := compiler()
@@ -188,7 +185,8 @@ func (l *CppLibrary) build(t *installed.Torch, work, text string, flags []string
 		return err
 	}
 	if out, err := run(work, slices.Concat(cxx, []string{unity}, flags)); err != nil {
-		return fmt.Errorf("compile for %v: %s -std=%s: %w\n%s", t, strings.Join(cxx, " "), t.Standard, err, shortened(out, t.Root, work))
+		return fmt.Errorf("compile for %v: %s -std=%s: %w\n%s",
+			t, strings.Join(cxx, " "), t.Standard, err, shortened(out, t.Root, work))
 	}
 	return nil
 }

@@ -83,7 +83,8 @@ func checkPath(dir string, names []string, links int) error {
 
 // openOwn opens a regular file of the user that others cannot write to.
 func openOwn(file string) (*os.File, error) {
-	return openTrusted(file, func(info fs.FileInfo) bool { return owner.Of(info) == os.Geteuid() && info.Mode()&byOthers == 0 })
+	own := func(info fs.FileInfo) bool { return owner.Of(info) == os.Geteuid() && info.Mode()&byOthers == 0 }
+	return openTrusted(file, own)
 }
 
 // openBeside opens a file that came with the command: each user who can write to it can write to the command.

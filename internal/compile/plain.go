@@ -12,7 +12,8 @@ import (
 // ends with the given words.
 func Stored(name, suffix string, text []byte) (string, error) {
 	key := sha256.Sum256(text)
-	return cached(fmt.Sprintf("%s-%x%s", name, key[:8], suffix), func(_, file string) error { return os.WriteFile(file, text, 0o600) })
+	write := func(_, file string) error { return os.WriteFile(file, text, 0o600) }
+	return cached(fmt.Sprintf("%s-%x%s", name, key[:8], suffix), write)
 }
 
 // Plain returns the file of a C shared library that depends on libc alone, and compiles it if it is not in the cache.
@@ -26,7 +27,7 @@ func Plain(name, source string) (string, error) {
 		}
 		cxx, err := compiler()
 		if err != nil {
-			return errors.New("a C++ compiler is needed once, for the object that is loaded into the program: install g++ or clang++, or name one with $CXX")
+			return errors.New("a C++ compiler is needed once, for the object that is loaded into the program: " + toInstall)
 		}
 		c := filepath.Join(work, "source.c")
 		if err := os.WriteFile(c, []byte(source), 0o600); err != nil {

@@ -27,7 +27,8 @@ func blank(begin string, size int) string { return begin + strings.Repeat("_", s
 
 // versionInTemplate defines the version so that the compiler does not assume its
 // length: another definition might be linked.
-var versionInTemplate = fmt.Sprintf("extern \"C\" __attribute__((weak)) const char opassert_version[] = %q;\n", blankVersion)
+var versionInTemplate = fmt.Sprintf(
+	"extern \"C\" __attribute__((weak)) const char opassert_version[] = %q;\n", blankVersion)
 
 // packageFolder returns the folder of templates in a package of opassert: lib, beside the folder of the command.
 var packageFolder = func() (command, folder string, err error) {
@@ -134,8 +135,8 @@ func (l *CppLibrary) Template(t *installed.Torch, folder string) error {
 	}
 	defer os.RemoveAll(work)
 	file := filepath.Join(folder, name)
-	flags := slices.Concat(dialect(t), []string{"-D" + Version + "=opassert_version", "-ffile-prefix-map=" + t.Root + "=torch"}, includes(t),
-		[]string{"-MMD", "-MF", headersMark, "-o", file}, l.linkFlags(t, blankFolder))
+	flags := slices.Concat(dialect(t), includes(t), []string{"-D" + Version + "=opassert_version",
+		"-ffile-prefix-map=" + t.Root + "=torch", "-MMD", "-MF", headersMark, "-o", file}, l.linkFlags(t, blankFolder))
 	if err := l.build(t, work, versionInTemplate, flags); err != nil {
 		return err
 	}

@@ -89,7 +89,8 @@ func search(dir string, libs []string) ([]*Torch, error) {
 	}
 	active := make(map[string]bool) // the Pythons that were asked, by folder
 	for _, e := range []struct{ prefix, how string }{
-		{home(), "opassert is installed beside it"}, {os.Getenv("VIRTUAL_ENV"), "$VIRTUAL_ENV"}, {os.Getenv("CONDA_PREFIX"), "$CONDA_PREFIX"},
+		{home(), "opassert is installed beside it"}, {os.Getenv("VIRTUAL_ENV"), "$VIRTUAL_ENV"},
+		{os.Getenv("CONDA_PREFIX"), "$CONDA_PREFIX"},
 	} {
 		if e.prefix != "" && s.addPrefix(e.prefix, e.how) {
 			active[filepath.Join(e.prefix, "bin")] = true

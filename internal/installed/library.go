@@ -17,7 +17,8 @@ func LibraryFile(name string) (string, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil && !strings.ContainsAny(name, "/."):
-		return "", fmt.Errorf("no file %q: -module, without -lib, checks the ops of a Python package, and of its libraries", name)
+		return "", fmt.Errorf("no file %q: -module, without -lib, checks the ops of a Python package, "+
+			"and of its libraries", name)
 	case err != nil:
 		return "", err
 	case info.IsDir():
@@ -63,7 +64,8 @@ type needed struct {
 // others, whose DT_RPATHs apply to it too.
 func (n *needed) into(path string, above []string) {
 	names, dirs, above := needs(path, above)
-	n.python = n.python || importsPython(path) && !slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, "libpython") })
+	isPython := func(name string) bool { return strings.HasPrefix(name, "libpython") }
+	n.python = n.python || importsPython(path) && !slices.ContainsFunc(names, isPython)
 	for _, name := range names {
 		if n.seen[name] {
 			continue

@@ -37,10 +37,10 @@ func (t *Torch) Takes(library string) error {
 	names, dirs, _ := needs(library, nil)
 	for _, name := range names {
 		for _, part := range t.link {
-			if stem(name) != stem(part) || name == filepath.Base(part) || sameFile(firstWith(dirs, name), part) {
-				continue
+			if stem(name) == stem(part) && name != filepath.Base(part) && !sameFile(firstWith(dirs, name), part) {
+				return fmt.Errorf("it was built for %s and needs %s, which is not of %v: "+
+					"choose with -libtorch, or build it again", BuiltFor(library, t.Version), name, t)
 			}
-			return fmt.Errorf("it was built for %s and needs %s, which is not of %v: choose with -libtorch, or build it again", BuiltFor(library, t.Version), name, t)
 		}
 	}
 	return nil
@@ -75,11 +75,13 @@ func needs(path string, above []string) (names, dirs, rpaths []string) {
 		rpath = nil
 	}
 	rpaths = slices.Concat(rpath, above)
-	return names, slices.Concat(rpaths, filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), runpath, systemFolders()), rpaths
+	dirs = slices.Concat(rpaths, filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), runpath, systemFolders())
+	return names, dirs, rpaths
 }
 
 func isTorch(name string) bool {
-	return slices.Contains([]string{"libtorch_cpu", "libc10", "libtorch"}, stem(name)) && strings.HasPrefix(name+".", stem(name)+".so.")
+	parts := []string{"libtorch_cpu", "libc10", "libtorch"}
+	return slices.Contains(parts, stem(name)) && strings.HasPrefix(name+".", stem(name)+".so.")
 }
 
 func folders(f *elf.File, tag elf.DynTag, path string) []string {

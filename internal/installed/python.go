@@ -40,7 +40,8 @@ func FindPython(name string) (*Python, error) {
 	}
 	torch.Found, torch.python = path, path
 	if torch.before(2, 4) {
-		return nil, fmt.Errorf("%s has PyTorch %s: ops of modules need 2.4 or later, whose torch.library lists registrations", path, torch.Version)
+		return nil, fmt.Errorf("%s has PyTorch %s: ops of modules need 2.4 or later, "+
+			"whose torch.library lists registrations", path, torch.Version)
 	}
 	return &Python{path, torch}, torch.Usable()
 }
@@ -67,6 +68,6 @@ func sameFile(a, b string) bool {
 // Source returns the file of a module that the Python would import, also from the
 // working folder, or "". It imports only the parent packages.
 func (p *Python) Source(module string) string {
-	program := fmt.Sprintf("import importlib.util as u\ns = u.find_spec(%q)\nif s and s.origin: print('source', s.origin)", module)
-	return strings.Join(answers(p.Path, program, "source "), "\n")
+	const program = "import importlib.util as u\ns = u.find_spec(%q)\nif s and s.origin: print('source', s.origin)"
+	return strings.Join(answers(p.Path, fmt.Sprintf(program, module), "source "), "\n")
 }

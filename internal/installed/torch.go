@@ -16,7 +16,8 @@ import (
 
 var (
 	// ErrNotFound is the error of a search without a libtorch.
-	ErrNotFound = errors.New("no libtorch found: pip install torch, apt-get install libtorch-dev, or unpack one and name its folder with -libtorch or $LIBTORCH")
+	ErrNotFound = errors.New("no libtorch found: pip install torch, apt-get install libtorch-dev, " +
+		"or unpack one and name its folder with -libtorch or $LIBTORCH")
 
 	// ErrNoHeaders is the error of a libtorch that nothing can be compiled against.
 	ErrNoHeaders = errors.New("its C++ headers are missing")
@@ -114,7 +115,8 @@ func Inspect(dir string) (*Torch, error) {
 // packages returns the folders of the Python package torch under a prefix.
 func packages(prefix string) []string {
 	var all []string
-	for _, pattern := range []string{"lib*/python3*/site-packages/torch", "lib/python3*/dist-packages/torch", "local/lib/python3*/dist-packages/torch"} {
+	for _, pattern := range []string{"lib*/python3*/site-packages/torch", "lib/python3*/dist-packages/torch",
+		"local/lib/python3*/dist-packages/torch"} {
 		found, _ := filepath.Glob(filepath.Join(escape.Replace(prefix), pattern))
 		all = append(all, found...)
 	}
@@ -253,7 +255,8 @@ func (t *Torch) check() error {
 	case t.Lib == "":
 		return fmt.Errorf("it has no %s: install PyTorch again, or name another with -libtorch", libName("torch_cpu"))
 	case len(t.link) < 2:
-		return fmt.Errorf("it has no %s beside %s: install it again, or name another with -libtorch", libName("c10"), libName("torch_cpu"))
+		return fmt.Errorf("it has no %s beside %s: install it again, or name another with -libtorch",
+			libName("c10"), libName("torch_cpu"))
 	case len(t.Include) == 0:
 		cure := "install PyTorch again from its wheel, which has them in torch/include, or name another with -libtorch"
 		if t.debian() {

@@ -113,11 +113,14 @@ func (f *File) Inside(n *yaml.Node) func(int) token.Position {
 	if len(text) < len(n.Value) || string(text[:len(n.Value)]) != n.Value {
 		return func(int) token.Position { return start }
 	}
+	return From(start)
+}
+
+// From returns the positions behind one, in its line, by their distances.
+func From(start token.Position) func(int) token.Position {
 	return func(off int) token.Position {
-		pos := start
-		pos.Offset += off
-		pos.Column += off
-		return pos
+		return token.Position{
+			Filename: start.Filename, Offset: start.Offset + off, Line: start.Line, Column: start.Column + off}
 	}
 }
 
@@ -200,7 +203,8 @@ func (f *File) hint(msg string, line int) string {
 	switch blank := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]; {
 	case bytes.ContainsRune(blank, '\t'):
 		return ": indent with spaces, not with tabs"
-	case strings.Contains(msg, "',' or '}'"), strings.Contains(msg, "',' or ']'"), strings.Contains(msg, "mapping values are not allowed"):
+	case strings.Contains(msg, "',' or '}'"), strings.Contains(msg, "',' or ']'"),
+		strings.Contains(msg, "mapping values are not allowed"):
 		return ": put a value with brackets, commas or colons in quotes"
 	case strings.Contains(msg, "expected key"), strings.Contains(msg, "'-' indicator"):
 		return ": indent what belongs together alike"

@@ -71,8 +71,8 @@ func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!
 
 // Bool reads a YAML 1.1 boolean, as torchgen's reader does.
 func Bool(n *yaml.Node) (value, ok bool) {
-	plain := n.Kind == yaml.ScalarNode && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
-	if !plain || n.Tag != "!!bool" && n.Tag != "!!str" {
+	const styles = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	if n.Kind != yaml.ScalarNode || n.Style&styles != 0 || n.Tag != "!!bool" && n.Tag != "!!str" {
 		return false, false
 	}
 	switch v := strings.ToLower(n.Value); v {
@@ -85,11 +85,8 @@ func Bool(n *yaml.Node) (value, ok bool) {
 
 // IsText reports whether the node is a string, as torchgen's reader sees it.
 func IsText(n *yaml.Node) bool {
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
-		return false
-	}
 	_, isBool := Bool(n)
-	return !isBool
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!str" && !isBool
 }
 
 // Clip shortens text for a message.

@@ -36,7 +36,8 @@ func SuggestOp(name string, known iter.Seq[string]) string {
 		}
 	}
 	if len(same) > 0 {
-		return "; did you mean " + slices.MinFunc(same, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }) + "?"
+		shorter := func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
+		return "; did you mean " + slices.MinFunc(same, shorter) + "?"
 	}
 	slices.Sort(near)
 	return Suggest(name, near)

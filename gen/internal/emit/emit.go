@@ -31,7 +31,8 @@ func Wrappers(f Header, wrappers []bind.Wrapper) ([]byte, error) {
 	}
 	w.lists(wrappers)
 	for _, wrapper := range wrappers {
-		w.add(w.wrapper(wrapper))
+		summary := wrapper.Name + " calls " + kernelName(wrapper.Kernel.Func) + checked(wrapper.Plan)
+		w.add(w.function(wrapper, summary, w.wrapperBody(wrapper)))
 		w.add(w.table(wrapper.OpVar, wrapper.Plan))
 	}
 	w.add(w.kernels(wrappers))

@@ -12,10 +12,7 @@ import (
 	"github.com/opassert/opassert/gen/internal/bind"
 )
 
-const (
-	assertsPath  = "github.com/opassert/opassert/asserts"
-	libtorchPath = assertsPath + "/libtorch"
-)
+const assertsPath = "github.com/opassert/opassert/asserts"
 
 // names are the names of a file's imports, and those that no import may have.
 type names struct {
@@ -41,10 +38,6 @@ func (n names) qual(pkg *types.Package, name string) string {
 }
 
 func (n names) asserts(name string) string { return n.imported(assertsPath, "asserts", name) }
-
-func (n names) libtorch(name string) string {
-	return n.imported(libtorchPath, "libtorch", name)
-}
 
 func (n names) imported(importPath, pkg, name string) string {
 	n.use(importPath, pkg, n.taken)

@@ -45,5 +45,5 @@ func (w *writer) invoke(f typed.Func) string {
 	for _, p := range f.Params {
 		args = append(args, fmt.Sprintf(p.Make, p.Name))
 	}
-	return call(w.libtorch("Invoke"), args...)
+	return call(w.imported(assertsPath+"/libtorch", "libtorch", "Invoke"), args...)
 }

@@ -59,8 +59,8 @@ func (w *writer) typ(t types.Type) string {
 	case *types.Map:
 		return "map[" + w.typ(t.Key()) + "]" + w.typ(t.Elem())
 	case *types.Chan:
-		direction := map[types.ChanDir]string{types.SendRecv: "chan ", types.SendOnly: "chan<- ", types.RecvOnly: "<-chan "}[t.Dir()]
-		return direction + w.typ(t.Elem())
+		direction := [...]string{types.SendRecv: "chan ", types.SendOnly: "chan<- ", types.RecvOnly: "<-chan "}
+		return direction[t.Dir()] + w.typ(t.Elem())
 	case *types.Signature:
 		return strings.TrimSpace(call("func", w.tuple(t.Params())...) + " " + results(w.tuple(t.Results())...))
 	}

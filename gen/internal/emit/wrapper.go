@@ -10,11 +10,6 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// wrapper returns the function of the debug build: the call between the observations before and after it.
-func (w *writer) wrapper(f bind.Wrapper) string {
-	return w.function(f, f.Name+" calls "+kernelName(f.Kernel.Func)+checked(f.Plan), w.wrapperBody(f))
-}
-
 // release returns the function of the release build: the bare call.
 func (w *writer) release(f bind.Wrapper) string {
 	bare := w.kernelCall(f)
@@ -79,6 +74,7 @@ func (w *writer) wrapperResults(f bind.Wrapper) string {
 	return results(all...)
 }
 
+// wrapperBody is that of the debug build: the call between the observations before and after it.
 func (w *writer) wrapperBody(f bind.Wrapper) []string {
 	names := slicesx.Map(f.Results, func(r bind.Param) string { return r.Name })
 	if f.Err != "" {

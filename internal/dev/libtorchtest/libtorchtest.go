@@ -51,7 +51,9 @@ func check(t testing.TB, err error) {
 	if err == nil {
 		return
 	}
-	for _, absent := range []error{libtorch.ErrNotFound, libtorch.ErrNoHeaders, libtorch.ErrNoCompiler, libtorch.ErrNoCgo} {
+	for _, absent := range []error{
+		libtorch.ErrNotFound, libtorch.ErrNoHeaders, libtorch.ErrNoCompiler, libtorch.ErrNoCgo,
+	} {
 		if errors.Is(err, absent) && os.Getenv(Variable) != "1" {
 			t.Skipf("%v; with %s=1 this is a failure", err, Variable)
 		}
@@ -102,7 +104,8 @@ func Openreg(t *testing.T, root string, python *installed.Python) (library strin
 	must.Do(t, err)
 	folder := strings.TrimSpace(string(out))
 	if _, err := os.Stat(filepath.Join(folder, "torch_openreg")); err != nil {
-		t.Skipf("the openreg of PyTorch %s is pytorch_openreg, whose device is a process that imports the test's program again: programs here have no __main__ for that", python.Torch.Number())
+		t.Skipf("the openreg of PyTorch %s is pytorch_openreg, whose device is a process that imports the test's program "+
+			"again: programs here have no __main__ for that", python.Torch.Number())
 	}
 	t.Setenv("PYTHONPATH", folder)
 	kernels := compile.CppLibrary{Name: "device", Files: []fs.FS{os.DirFS(filepath.Join(root, "testdata", "device"))},

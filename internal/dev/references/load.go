@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -26,7 +27,8 @@ type reference struct {
 
 // load returns the references between the files of the packages that match patterns, sorted, each once.
 func load(dir string, patterns []string) ([]reference, error) {
-	const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo
+	const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedSyntax |
+		packages.NeedTypes | packages.NeedTypesInfo
 	loaded, err := packages.Load(&packages.Config{Mode: mode, Dir: dir}, patterns...)
 	if err != nil {
 		return nil, err
@@ -53,14 +55,9 @@ func load(dir string, patterns []string) ([]reference, error) {
 			}
 		}
 	}
-	var all []reference
-	for r := range seen {
-		all = append(all, r)
-	}
-	slices.SortFunc(all, func(a, b reference) int {
+	return slices.SortedFunc(maps.Keys(seen), func(a, b reference) int {
 		return cmp.Or(a.from.compare(b.from), a.to.compare(b.to), cmp.Compare(a.object, b.object))
-	})
-	return all, nil
+	}), nil
 }
 
 // nameOf returns the name of a package-level object or a method, "" for others.

@@ -86,9 +86,11 @@ func compare(ceilings map[string]int, tallies []tally) (wrong []string) {
 	for _, t := range tallies {
 		switch up, most := len(t.up), ceilings[t.pkg]; {
 		case up > most:
-			wrong = append(wrong, fmt.Sprintf("%s: %d references go up, want at most %d: move declarations down", t.pkg, up, most))
+			wrong = append(wrong, fmt.Sprintf("%s: %d references go up, want at most %d: move declarations down",
+				t.pkg, up, most))
 		case up < most:
-			wrong = append(wrong, fmt.Sprintf("%s: %d references go up, and its ceiling is %d: go run ./internal/dev/references -update lowers it", t.pkg, up, most))
+			wrong = append(wrong, fmt.Sprintf("%s: %d references go up, and its ceiling is %d: "+
+				"go run ./internal/dev/references -update lowers it", t.pkg, up, most))
 		}
 	}
 	return wrong
@@ -112,7 +114,8 @@ func lower(ceilings map[string]int, tallies []tally, some bool) map[string]int {
 
 func write(w io.Writer, tallies []tally) {
 	for _, t := range tallies {
-		fmt.Fprintf(w, "%s: %d references between its files, %d of them up; %d to other packages\n", t.pkg, t.within, len(t.up), t.across)
+		fmt.Fprintf(w, "%s: %d references between its files, %d of them up; %d to other packages\n",
+			t.pkg, t.within, len(t.up), t.across)
 		for _, r := range t.up {
 			fmt.Fprintf(w, "\t%s refers to %s in %s\n", r.from.name, r.object, r.to.name)
 		}

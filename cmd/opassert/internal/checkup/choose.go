@@ -35,33 +35,25 @@ func (o *Options) chooses(op engine.Operator) bool {
 	return op.Added || len(o.adding()) == 0
 }
 
-func (c *Run) matched() error {
-	if len(c.unmatched) > 0 {
-		return fmt.Errorf("no op %q in the engine%s", c.unmatched[0], c.elsewhere())
-	}
-	if adding := c.adding(); len(c.Operators) == 0 && len(adding) > 0 && c.shard.Of == 0 {
-		return fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(adding, ", "), c.hint())
-	}
-	return nil
-}
-
-// elsewhere returns a hint where an op may be.
-func (o *Options) elsewhere() string {
-	if o.Engine != "libtorch" || len(o.adding()) > 0 {
-		return ""
-	}
-	return "; -lib adds ops of a library, -module those that Python registers"
-}
-
 // OnImport is added for modules without ops: a package may register them at their first use.
 const OnImport = " while it is imported: -module names the module that registers them"
 
-// hint returns where ops of a library may be.
-func (o *Options) hint() string {
-	if len(o.Libs) == 0 {
-		return OnImport
+// matched returns an error, with a hint where ops may be, for a pattern that matches none, and where there are none.
+func (c *Run) matched() error {
+	adding, hint := c.adding(), ""
+	switch {
+	case len(c.unmatched) > 0:
+		if c.Engine == "libtorch" && len(adding) == 0 {
+			hint = "; -lib adds ops of a library, -module those that Python registers"
+		}
+		return fmt.Errorf("no op %q in the engine%s", c.unmatched[0], hint)
+	case len(c.Operators) == 0 && len(adding) > 0 && c.shard.Of == 0:
+		if hint = OnImport; len(c.Libs) > 0 {
+			hint = "; check -module PACKAGE runs those that a package registers in Python"
+		}
+		return fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(adding, ", "), hint)
 	}
-	return "; check -module PACKAGE runs those that a package registers in Python"
+	return nil
 }
 
 // Matches reports whether a pattern matches an op, with or without its namespace and overload.

@@ -42,7 +42,7 @@ type backend struct {
 var backends = []backend{
 	{"go", prepareModule, nil, nil, nil},
 	{"libtorch", prepareLibtorch, openLibtorch, torch.Frames, torch.Foreign},
-	{"c10", prepareEmbedded, openEmbedded, nil, nil},
+	{"c10", func(c *Run) ([]*kernelProgram, error) { return c.itself(), nil }, openEmbedded, nil, nil},
 }
 
 // A kernelProgram is run by workers, for some of the ops.
@@ -63,12 +63,11 @@ const engineVariable = "OPASSERT_ENGINE"
 func Engines() []string { return slicesx.Map(backends, func(b backend) string { return b.name }) }
 
 func (o *Options) backend() (*backend, error) {
-	for i := range backends {
-		if backends[i].name == o.Engine {
-			return &backends[i], nil
-		}
+	i := slices.IndexFunc(backends, func(b backend) bool { return b.name == o.Engine })
+	if i < 0 {
+		return nil, fmt.Errorf("unknown engine %q", o.Engine)
 	}
-	return nil, fmt.Errorf("unknown engine %q", o.Engine)
+	return &backends[i], nil
 }
 
 // inForeignModule reports whether the working folder is in a Go module, or a workspace with one,
@@ -91,9 +90,9 @@ func worker(path string, args []string, environment func() []string) func() *exe
 		// A worker is short-lived: it needs no garbage collector and no spinning threads, and reuses its memory. Writes
 		// of a kernel outside its memory are noticed earlier without malloc's thread caches, whose marks are random
 		// too. A kernel that sets variables writes 1, not 01.
-		cmd.Env = append(append(os.Environ(), environment()...), "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=01", "MKL_NUM_THREADS=01",
-			"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456",
-			"GLIBC_TUNABLES=glibc.malloc.tcache_count=0")
+		cmd.Env = append(append(os.Environ(), environment()...), "GOGC=off", "GOMEMLIMIT=512MiB",
+			"OMP_NUM_THREADS=01", "MKL_NUM_THREADS=01", "MALLOC_MMAP_THRESHOLD_=33554432",
+			"MALLOC_TRIM_THRESHOLD_=268435456", "GLIBC_TUNABLES=glibc.malloc.tcache_count=0")
 		torch.Guard(cmd) // otherwise only the worker notices that the run has ended
 		return cmd
 	}
@@ -108,8 +107,8 @@ func itself() string {
 
 // itself is this command as a worker.
 func (o *Options) itself(environment ...string) []*kernelProgram {
-	environment = append(environment, engineVariable+"="+o.Engine)
-	return []*kernelProgram{{start: worker(itself(), os.Args[1:], func() []string { return append(environment, torch.Libraries(o.Files)) })}}
+	variables := func() []string { return append(environment, engineVariable+"="+o.Engine, torch.Libraries(o.Files)) }
+	return []*kernelProgram{{start: worker(itself(), os.Args[1:], variables)}}
 }
 
 // open opens the engine, in a worker.
@@ -152,8 +151,6 @@ func openLibtorch(o *Options, file []*schema.Op) (engine.Engine, error) {
 	}
 	return l, err
 }
-
-func prepareEmbedded(c *Run) ([]*kernelProgram, error) { return c.itself(), nil }
 
 // openEmbedded opens the embedded engine over its own kernels. They are called
 // through their generated wrappers, which do not check: the suite does.

@@ -47,7 +47,8 @@ func casesOf(e *allowlist.Entry, op *report.OpResult) (n int) {
 		}
 	}
 	for _, c := range op.Crashes {
-		if slices.ContainsFunc(report.SameCauses(c.Cause), func(cause string) bool { return slices.Contains(e.Crashes, cause) }) {
+		excuses := func(cause string) bool { return slices.Contains(e.Crashes, cause) }
+		if slices.ContainsFunc(report.SameCauses(c.Cause), excuses) {
 			n++
 		}
 	}
@@ -70,11 +71,10 @@ func covers(e *allowlist.Entry, code asserts.Code, symptom asserts.Symptom) bool
 
 // excused lists what an entry excuses.
 func excused(e *allowlist.Entry) string {
-	checks := e.Checks.String()
+	words := []string{e.Checks.String()}
 	if e.Checks == asserts.AllCodes {
-		checks = "all"
+		words[0] = "all"
 	}
-	words := []string{checks}
 	for _, x := range e.Symptoms {
 		words = append(words, x.Symptom.Of(x.Code))
 	}

@@ -43,11 +43,10 @@ func (in *inputs) stamp(paths ...string) {
 	}
 }
 
-// ofShell are variables of the shell and the terminal that a command is started from.
-var ofShell = []string{"_", "SHLVL", "PWD", "OLDPWD", "TERM", "COLUMNS", "LINES"}
-
-// addEnvironment adds the variables that kernels may read.
+// addEnvironment adds the variables that kernels may read, without those of the shell and the terminal that a command
+// is started from.
 func (in *inputs) addEnvironment() {
+	ofShell := []string{"_", "SHLVL", "PWD", "OLDPWD", "TERM", "COLUMNS", "LINES"}
 	for _, variable := range slices.Sorted(slices.Values(os.Environ())) {
 		if name, _, _ := strings.Cut(variable, "="); !slices.Contains(ofShell, name) {
 			in.add(variable)

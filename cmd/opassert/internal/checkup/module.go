@@ -33,7 +33,8 @@ type goModule struct {
 	scratch *suite.Scratch // the folder that they are in
 }
 
-var errNoModule = errors.New("nothing was checked: no package of a Go module or workspace here was written by opassert gen: " +
+var errNoModule = errors.New("nothing was checked: " +
+	"no package of a Go module or workspace here was written by opassert gen: " +
 	"mark kernels with //opassert:kernel and run opassert gen; -engine libtorch checks libtorch")
 
 // find looks for the module once.
@@ -78,7 +79,8 @@ func ModuleSchemas() (files []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if own := strings.HasPrefix(path, "github.com/opassert/opassert/"); file != "" && !own && !slices.Contains(files, file) {
+			own := strings.HasPrefix(path, "github.com/opassert/opassert/")
+			if file != "" && !own && !slices.Contains(files, file) {
 				files = append(files, file)
 			}
 		}
@@ -123,13 +125,15 @@ func prepareModule(c *Run) ([]*kernelProgram, error) {
 	var paths []string
 	for _, s := range m.suites {
 		if s.Maker == nil {
-			fmt.Fprintf(c.Messages, "%v: the kernels of %s are not checked, as no function makes their tensors\n%s", s.Pos, s.Path, howToMake(s))
+			fmt.Fprintf(c.Messages, "%v: the kernels of %s are not checked, as no function makes their tensors\n"+howToMake,
+				s.Pos, s.Path, cmp.Or(s.Home, "of the tensors"), cmp.Or(s.Tensor, "*Tensor"))
 			continue
 		}
 		checked, paths = append(checked, s), append(paths, s.Path)
 	}
 	if len(checked) == 0 {
-		return nil, errors.New("nothing was checked: no generated package of this module has a function that makes its tensors; -engine libtorch checks libtorch")
+		return nil, errors.New("nothing was checked: no generated package of this module has a function " +
+			"that makes its tensors; -engine libtorch checks libtorch")
 	}
 	fmt.Fprintf(c.Messages, "opassert: Go kernels of %s; -engine libtorch checks libtorch\n", strings.Join(paths, ", "))
 	var err error
@@ -159,16 +163,15 @@ func (c *Run) printSettings() {
 	}
 }
 
-// howToMake returns the lines to write for a package without a function that makes its tensors.
-func howToMake(s gen.Suite) string {
-	return fmt.Sprintf(`Write in package %s, in a file with //go:build opassert that is not a test, as go doc github.com/opassert/opassert/asserts/maker has it:
+// howToMake are the lines to write for a package without a function that makes its tensors, of a type.
+const howToMake = "Write in package %s, in a file with //go:build opassert that is not a test, " +
+	`as go doc github.com/opassert/opassert/asserts/maker has it:
 
 	//opassert:make
 	func FromSpec(s maker.Spec) (%s, error) {
 		data, err := maker.Elements[float64](s, 1) // in row-major order; make the tensor of them
 
-`, cmp.Or(s.Home, "of the tensors"), cmp.Or(s.Tensor, "*Tensor"))
-}
+`
 
 // program is the worker that was built for a package.
 func (c *Run) program(s gen.Suite, path string) *kernelProgram {
@@ -214,13 +217,15 @@ func (m *goModule) build(s gen.Suite, path string) error {
 			return err
 		}
 	}
-	cmd := exec.Command("go", "build", "-buildvcs=false", gen.DebugBuild(), "-overlay", path+".json", "-o", path, s.Path+"/"+workerFolder)
+	cmd := exec.Command("go", "build", "-buildvcs=false", gen.DebugBuild(), "-overlay", path+".json", "-o", path,
+		s.Path+"/"+workerFolder)
 	cmd.Dir = m.root
 	defer subprocess.Command(cmd)()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		hint := ""
 		if bytes.Contains(out, []byte("optest.Serve")) {
-			hint = "\nthe module has another version of github.com/opassert/opassert than this command: go tool opassert runs the module's"
+			hint = "\nthe module has another version of github.com/opassert/opassert than this command: " +
+				"go tool opassert runs the module's"
 		}
 		return fmt.Errorf("build the worker for the kernels of %s: %w\n%s%s", s.Path, err, bytes.TrimSpace(out), hint)
 	}
@@ -233,7 +238,8 @@ func (m *goModule) sources(p *kernelProgram) ([]string, error) {
 	for _, kind := range strings.Fields("GoFiles CgoFiles CFiles CXXFiles FFiles HFiles SFiles SysoFiles EmbedFiles") {
 		format += "{{range ." + kind + "}}{{$dir}}/{{.}}\n{{end}}"
 	}
-	return GoList(m.root, "-deps", gen.DebugBuild(), "-overlay", p.binary+".json", "-f", format+"{{end}}", p.suite.Path+"/"+workerFolder)
+	return GoList(m.root, "-deps", gen.DebugBuild(), "-overlay", p.binary+".json", "-f", format+"{{end}}",
+		p.suite.Path+"/"+workerFolder)
 }
 
 // qualify distinguishes ops of several packages by a namespace.
@@ -245,12 +251,11 @@ func qualify(programs []*kernelProgram) {
 		}
 	}
 	for _, p := range programs {
-		if !slices.ContainsFunc(p.operators, func(o engine.Operator) bool { return had[o.Name()] > 1 }) {
-			continue
-		}
-		p.job.Namespace = p.space
-		for _, o := range p.operators {
-			o.Schema.Namespace = p.space + "." + o.Schema.Namespace
+		if slices.ContainsFunc(p.operators, func(o engine.Operator) bool { return had[o.Name()] > 1 }) {
+			p.job.Namespace = p.space
+			for _, o := range p.operators {
+				o.Schema.Namespace = p.space + "." + o.Schema.Namespace
+			}
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 // Programs returns a folder for programs that show the run's findings, empty.
 func (c *Run) Programs(folder string) (*repro.ProgramFolder, error) {
-	d := &repro.ProgramFolder{Path: folder, Source: repro.Source{Version: c.engine, Libraries: c.Files, Modules: c.Modules, Device: c.Device}}
+	d := &repro.ProgramFolder{Path: folder}
+	d.Source = repro.Source{Version: c.engine, Libraries: c.Files, Modules: c.Modules, Device: c.Device}
 	switch {
 	case c.Engine == "go":
 		d.Go = c.goLibrary()
@@ -30,7 +31,8 @@ func (c *Run) Programs(folder string) (*repro.ProgramFolder, error) {
 func (c *Run) goLibrary() *repro.Module {
 	l := &repro.Module{Root: c.module.root, Packages: make(map[string]*repro.TensorFunctions)}
 	for _, p := range c.programs {
-		one := &repro.TensorFunctions{Maker: quotedName(p.suite.Maker), Observe: quotedName(p.suite.Observer), Options: quotedName(p.suite.Options)}
+		one := &repro.TensorFunctions{Maker: quotedName(p.suite.Maker), Observe: quotedName(p.suite.Observer),
+			Options: quotedName(p.suite.Options)}
 		for _, o := range p.operators {
 			l.Packages[o.Name()] = one
 		}

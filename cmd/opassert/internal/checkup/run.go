@@ -15,9 +15,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// compiling is the factor of time for a case that compiles its kernel in its own process, as numba and Warp do.
-const compiling = 15
-
 // Do runs the ops, and returns the results, also those of an interrupted run. It calls started before
 // each op that runs and found with what a case shows, both concurrently, and done after each op.
 func (c *Run) Do(
@@ -37,7 +34,7 @@ func (c *Run) Do(
 		}
 	}
 	if len(c.Modules) > 0 {
-		run.Compiling = compiling * run.Timeout
+		run.Compiling = 15 * run.Timeout // of a case that compiles its kernel in its own process, as numba and Warp do
 	}
 	run.Done = func(r *report.OpResult) {
 		if c.state != nil {
@@ -45,7 +42,9 @@ func (c *Run) Do(
 		}
 		done(r)
 	}
-	run.From, run.To = c.cases()
+	if run.From, run.To = 0, cmp.Or(c.Cases, suite.UsualCases); c.Case >= 0 {
+		run.From, run.To = c.Case, c.Case+1
+	}
 	return c.do(ctx, run)
 }
 
@@ -68,13 +67,6 @@ func (c *Run) do(ctx context.Context, run suite.Run) (results []*report.OpResult
 	return results, nil
 }
 
-func (c *Run) cases() (from, to int) {
-	if c.Case >= 0 {
-		return c.Case, c.Case + 1
-	}
-	return 0, cmp.Or(c.Cases, suite.UsualCases)
-}
-
 // waived returns the reason why an allowlist waives such a crash of an op, or "".
 func (c *Run) waived(op *schema.Op, cause string) string {
 	for _, same := range report.SameCauses(cause) {
@@ -91,8 +83,8 @@ func (c *Run) Report(results []*report.OpResult) *report.Report {
 		nameFrom(here, results)
 	}
 	r := &report.Report{
-		Engine: c.engine, Level: c.Level, Seed: c.Seed, Cases: c.Cases,
-		Command: c.again(), All: len(c.Operators), Ops: results, Shard: c.shard, Of: c.of, Left: c.Left, Excuses: c.excuses(results),
+		Engine: c.engine, Level: c.Level, Seed: c.Seed, Cases: c.Cases, Command: c.again(), All: len(c.Operators),
+		Ops: results, Shard: c.shard, Of: c.of, Left: c.Left, Excuses: c.excuses(results),
 	}
 	if c.Autograd {
 		r.Through = "autograd"

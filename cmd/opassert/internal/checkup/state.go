@@ -52,20 +52,16 @@ func (c *Run) OpenState() error {
 		clear(file.Known)
 	}
 	c.state = file
-	c.printKnown()
-	return nil
-}
-
-func (c *Run) printKnown() {
 	known := 0
 	for _, o := range c.Operators {
-		if c.state.Known[o.Name()] != nil {
+		if file.Known[o.Name()] != nil {
 			known++
 		}
 	}
 	if known > 0 {
-		fmt.Fprintf(c.Messages, "opassert check: continuing from %s: %d ops are done\n", c.state.Path, known)
+		fmt.Fprintf(c.Messages, "opassert check: continuing from %s: %d ops are done\n", file.Path, known)
 	}
+	return nil
 }
 
 // Known returns the results of an earlier, interrupted run.
@@ -102,8 +98,8 @@ func (c *Run) Stored() string {
 // and loaded, this command, and the flags.
 func (c *Run) key() string {
 	var in inputs
-	in.add(c.Engine, c.Level, c.Seed, c.Cases, c.Case, c.Timeout, c.engine, c.Autograd, c.Guarded, c.Guard, c.Tolerance, c.Device, c.module.root,
-		c.Libs, c.Modules, c.Ops, c.library, c.shard)
+	in.add(c.Engine, c.Level, c.Seed, c.Cases, c.Case, c.Timeout, c.engine, c.Autograd, c.Guarded, c.Guard, c.Tolerance,
+		c.Device, c.module.root, c.Libs, c.Modules, c.Ops, c.library, c.shard)
 	if len(c.Allow) > 0 {
 		in.add(time.Now().Format(time.DateOnly)) // entries expire
 	}
@@ -163,9 +159,8 @@ func (c *Run) Digest() error {
 	flags.add(c.Engine, c.Case, c.Timeout, c.Autograd, c.watchesMemory(), c.Tolerance, c.Modules, c.library)
 	flags.addContents(math.MaxInt64, c.CasesFile)
 	ops.add(c.Ops)
-	c.of = map[string]string{
-		"kernels": kernels.digest(), "opassert": own.digest(), "allowlists": lists.digest(), "flags": flags.digest(), "ops": ops.digest(),
-	}
+	c.of = map[string]string{"kernels": kernels.digest(), "opassert": own.digest(), "allowlists": lists.digest(),
+		"flags": flags.digest(), "ops": ops.digest()}
 	return nil
 }
 

@@ -68,8 +68,9 @@ type judge struct {
 
 func newJudge(pid int, protocol preserve.Protocol, found func(*ObjectFinding)) *judge {
 	return &judge{
-		pid: pid, protocol: protocol, types: map[uint32]string{}, files: map[uint32]string{},
-		objects: map[trace.Address]*object{}, slots: map[trace.Address]*object{}, context: map[uint32]*ObjectFinding{}, asked: map[uint32]*event{}, found: found,
+		pid: pid, protocol: protocol, found: found, types: map[uint32]string{}, files: map[uint32]string{},
+		objects: map[trace.Address]*object{}, slots: map[trace.Address]*object{},
+		context: map[uint32]*ObjectFinding{}, asked: map[uint32]*event{},
 	}
 }
 
@@ -81,10 +82,12 @@ func (j *judge) report(c preserve.Code, e *event, o *object, format string, args
 	}
 }
 
-func (j *judge) breaks(c preserve.Code, e *event, o *object, root *ObjectFinding, format string, args ...any) *ObjectFinding {
+func (j *judge) breaks(
+	c preserve.Code, e *event, o *object, root *ObjectFinding, saw string, args ...any,
+) *ObjectFinding {
 	f := &ObjectFinding{
-		Code: c, Process: j.pid, Event: j.number, Object: e.object, Impl: e.impl, Type: j.types[e.typ], Storage: e.is(ofStorage),
-		Thread: e.thread, Saw: fmt.Sprintf(format, args...), Root: root,
+		Code: c, Process: j.pid, Event: j.number, Object: e.object, Impl: e.impl, Type: j.types[e.typ],
+		Storage: e.is(ofStorage), Thread: e.thread, Saw: fmt.Sprintf(saw, args...), Root: root,
 	}
 	if o != nil {
 		f.Type = o.typ
@@ -162,7 +165,8 @@ func (j *judge) end() {
 	for _, thread := range slices.Sorted(maps.Keys(j.asked)) {
 		e := j.asked[thread]
 		o := j.objects[e.object]
-		j.breaks(preserve.UseAfter, e, o, o.dead, "the slot points at %v, which is deallocated; the call that asked for it did not return", e.object)
+		j.breaks(preserve.UseAfter, e, o, o.dead,
+			"the slot points at %v, which is deallocated; the call that asked for it did not return", e.object)
 	}
 }
 
@@ -199,7 +203,8 @@ func (j *judge) wrap(e *event) {
 		j.handOut(e, o)
 		return
 	case !e.is(inHermetic) && j.living(e.slot) != nil:
-		j.breaks(preserve.SameObject, e, j.living(e.slot), nil, "the slot points at %v, and %v is handed out", e.slot, e.object)
+		j.breaks(preserve.SameObject, e, j.living(e.slot), nil,
+			"the slot points at %v, and %v is handed out", e.slot, e.object)
 	case e.is(second) && o != j.slots[e.impl]: // else another thread has made it
 		j.another(e, "the slot was empty")
 	}
@@ -223,7 +228,8 @@ func (j *judge) handOut(e *event, o *object) {
 		j.forget(e.slot)
 		return
 	case e.typ == 0:
-		j.breaks(preserve.UseAfter, e, o, nil, "the slot points at %v, which is not the object of a tensor or a storage", e.slot)
+		j.breaks(preserve.UseAfter, e, o, nil,
+			"the slot points at %v, which is not the object of a tensor or a storage", e.slot)
 		return
 	case e.is(elsewhere):
 		whose := "another impl"
@@ -259,16 +265,17 @@ func (j *judge) handOut(e *event, o *object) {
 
 // another handles an object that is handed out while the one before lives and holds the impl.
 func (j *judge) another(e *event, slot string) {
-	was := j.slots[e.impl]
-	if was == nil {
-		j.breaks(preserve.SameObject, e, nil, nil, "%v is a second object for the impl of one that lives; %s", e.object, slot)
+	if was := j.slots[e.impl]; was != nil {
+		j.report(preserve.SameObject, e, was,
+			"%v is a second object for the impl of %v, which lives; %s", e.object, was.at, slot)
 	} else {
-		j.report(preserve.SameObject, e, was, "%v is a second object for the impl of %v, which lives; %s", e.object, was.at, slot)
+		j.breaks(preserve.SameObject, e, nil, nil, "%v is a second object for the impl of one that lives; %s", e.object, slot)
 	}
 }
 
 func (j *judge) meet(e *event) *object {
-	o := &object{at: e.object, impl: e.impl, tag: e.tag, typ: j.types[e.typ], hermetic: e.kind == made && e.is(inHermetic)}
+	o := &object{at: e.object, impl: e.impl, tag: e.tag, typ: j.types[e.typ]}
+	o.hermetic = e.kind == made && e.is(inHermetic)
 	j.objects[e.object] = o
 	return o
 }
@@ -286,21 +293,21 @@ func (j *judge) release(e *event) {
 	j.moved(o, e.impl) // Tensor.data = ..., torch.utils.swap_tensors
 	switch {
 	case o.tag != 0 && e.tag != o.tag && e.slot == e.object:
-		o.root = j.breaks(preserve.OneInterpreter, e, o, nil, "made for interpreter %v, its slot is tagged %v when it is released", o.tag, e.tag)
+		o.root = j.breaks(preserve.OneInterpreter, e, o, nil,
+			"made for interpreter %v, its slot is tagged %v when it is released", o.tag, e.tag)
 	case o.hermetic:
 	case j.slotReplaced(e, o):
 		j.report(preserve.SameObject, e, o, "the slot of its impl has %v in its place", e.slot)
+	case j.protocol == preserve.Counting && (e.uses <= 1 || e.slot != e.object):
+	case j.protocol == preserve.Counting && !e.is(marked):
+		o.root = j.breaks(preserve.OneOwner, e, o, nil, "its last reference is released, "+
+			"for the impl, which others hold (use count %d), is not marked to hold one", e.uses)
 	case j.protocol == preserve.Counting:
-		switch {
-		case e.uses <= 1 || e.slot != e.object:
-		case !e.is(marked):
-			o.root = j.breaks(preserve.OneOwner, e, o, nil,
-				"its last reference is released, for the impl, which others hold (use count %d), is not marked to hold one", e.uses)
-		default:
-			o.root = j.breaks(preserve.DoubleRelease, e, o, nil, "its last reference is released, and the impl, which others hold (use count %d), refers to it", e.uses)
-		}
+		o.root = j.breaks(preserve.DoubleRelease, e, o, nil, "its last reference is released, "+
+			"and the impl, which others hold (use count %d), refers to it", e.uses)
 	case e.is(borrowed) && e.uses > 0:
-		o.root = j.breaks(preserve.DoubleRelease, e, o, nil, "released though only the impl, which lives (use count %d), referred to it", e.uses)
+		o.root = j.breaks(preserve.DoubleRelease, e, o, nil,
+			"released though only the impl, which lives (use count %d), referred to it", e.uses)
 	}
 }
 
@@ -342,21 +349,18 @@ func (j *judge) freed(e *event) {
 	}
 	if j.protocol == preserve.Flipping && was.tag == 0 && root == nil {
 		if !j.untagged { // PyTorch 2.6: every storage from another process
-			j.breaks(preserve.SameObject, e, o, nil, "deallocated while others hold the impl (use count %d): its slot has no interpreter's tag, "+
-				"so that it counts as empty, and the next request gets another object", was.uses)
+			j.breaks(preserve.SameObject, e, o, nil, "deallocated while others hold the impl (use count %d): its slot has "+
+				"no interpreter's tag, so that it counts as empty, and the next request gets another object", was.uses)
 		}
 		j.untagged = true
 		return
 	}
-	o.dead = j.breaks(preserve.SharedDealloc, e, o, root, "deallocated while others hold the impl (use count %d), whose slot points at it", was.uses)
+	o.dead = j.breaks(preserve.SharedDealloc, e, o, root,
+		"deallocated while others hold the impl (use count %d), whose slot points at it", was.uses)
 }
 
 func (j *judge) stays(e *event) {
-	o := j.objects[e.object]
-	if o == nil || o.state == preserve.Dead {
-		return
-	}
-	if e.is(owns) && e.slot == e.object {
+	if o := j.living(e.object); o != nil && e.is(owns) && e.slot == e.object {
 		j.step(e, o, preserve.Preserve)
 	}
 }

@@ -61,7 +61,8 @@ type Watch struct {
 
 // Stubs are the functions that load the hooks into a process.
 func Stubs() preload.ObjectSpec {
-	return preload.ObjectSpec{Name: "preserve", Source: stubs, Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}
+	return preload.ObjectSpec{
+		Name: "preserve", Source: stubs, Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}
 }
 
 // Start starts watching. Then the program is run, and [Watch.End] is called.
@@ -99,7 +100,7 @@ func (w *Watch) End() *ObjectReport {
 	defer w.mu.Unlock()
 	w.report.Unwatched = w.Object.Unwatched()
 	if w.report.Processes == 0 && len(w.report.Unwatched) == 0 {
-		w.report.Unwatched = append(w.report.Unwatched, "no object was watched: no process of the program loaded PyTorch's Python library")
+		w.report.Unwatched = []string{"no object was watched: no process of the program loaded PyTorch's Python library"}
 	}
 	return &w.report
 }
@@ -219,8 +220,8 @@ func (f *ObjectFinding) Report() string {
 	if f.Storage {
 		what = "StorageImpl"
 	}
-	s := printable.Sprintf("%s %s  object %s %s, %s %s: event %d of process %d", f.Code, f.Code.Name(), f.Object, f.Type, what, f.Impl, f.Event, f.Process)
-	s += printable.Sprintf("\n  saw     %s", f.Saw)
+	s := printable.Sprintf("%s %s  object %s %s, %s %s: event %d of process %d\n  saw     %s",
+		f.Code, f.Code.Name(), f.Object, f.Type, what, f.Impl, f.Event, f.Process, f.Saw)
 	if f.Site != nil {
 		s += printable.Sprintf("\n  site    %v", f.Site)
 	}
@@ -230,13 +231,15 @@ func (f *ObjectFinding) Report() string {
 	if f.Root != nil {
 		return s + printable.Sprintf("\n  follows from %s at event %d", f.Root.Code, f.Root.Event)
 	}
-	return s + printable.Sprintf("\n  rule    %s\n  breaks  %s\n  fix     %s", f.Code.Rule(), f.Code.Breaks(), f.Code.Fix())
+	return s + printable.Sprintf("\n  rule    %s\n  breaks  %s\n  fix     %s",
+		f.Code.Rule(), f.Code.Breaks(), f.Code.Fix())
 }
 
 // Summary returns the report's counts in one line.
 func (r *ObjectReport) Summary() string {
 	roots := slices.DeleteFunc(slices.Clone(r.Findings), func(f *ObjectFinding) bool { return f.Root != nil })
-	return fmt.Sprintf("%d violations (%d findings) in %d events of %d processes", len(r.Findings), len(roots), r.Events, r.Processes)
+	return fmt.Sprintf("%d violations (%d findings) in %d events of %d processes",
+		len(r.Findings), len(roots), r.Events, r.Processes)
 }
 
 // ExitStatus returns 2 if something was not watched, else 1 with findings.
@@ -266,7 +269,8 @@ type shown struct {
 func (r *ObjectReport) JSON() []any {
 	all := []any{}
 	for _, f := range r.Findings {
-		s := shown{ObjectFinding: f, Name: f.Code.Name(), Count: 1, Pids: []int{f.Process}, Site: []*PythonLine{}, Breaks: f.Code.Breaks(), Fix: f.Code.Fix()}
+		s := shown{ObjectFinding: f, Name: f.Code.Name(), Count: 1, Pids: []int{f.Process}, Site: []*PythonLine{},
+			Breaks: f.Code.Breaks(), Fix: f.Code.Fix()}
 		if f.Site != nil {
 			s.Site = append(s.Site, f.Site)
 		}

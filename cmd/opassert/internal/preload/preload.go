@@ -45,7 +45,7 @@ type ObjectSpec struct {
 	Variable string                                        // the environment variable by which it finds opassert
 	Library  string                                        // prefix of the name of the target library
 	Fit      func(library string) (string, error)          // returns the file of the library that fits the target library
-	Memory   func(pid int, which string) (*os.File, error) // memory that a process shares with opassert on request; may be nil
+	Memory   func(pid int, which string) (*os.File, error) // memory that a process asks to share; may be nil
 }
 
 // A SharedObject is loaded into each process of a program.
@@ -76,7 +76,8 @@ func New(kind ObjectSpec) (*SharedObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &SharedObject{kind: kind, file: file, secret: rand.Text(), answer: rand.Text(), heard: make(map[int]bool), fitted: make(map[string]string)}
+	o := &SharedObject{kind: kind, file: file, secret: rand.Text(), answer: rand.Text(),
+		heard: make(map[int]bool), fitted: make(map[string]string)}
 	if o.folder, err = makeFolder("opassert-" + kind.Name); err != nil {
 		return nil, err
 	}
@@ -124,7 +125,8 @@ func makeFolder(prefix string) (folder *locked.Folder, err error) {
 			return folder, nil
 		}
 	}
-	return nil, fmt.Errorf("no folder for temporary files, with a path of at most %d bytes and no space or colon in it: %w", longest, err)
+	return nil, fmt.Errorf("no folder for temporary files, with a path of at most %d bytes "+
+		"and no space or colon in it: %w", longest, err)
 }
 
 func (o *SharedObject) environment(env []string) []string {
@@ -419,21 +421,19 @@ type Message struct {
 
 // The kinds of frames that an object sends.
 const (
-	fit    = 'W' // the path of the target library, answered by that of the fitting one, or by nothing; or "!" and an error
+	fit    = 'W' // the path of the target library, answered by that of the fitting one, or nothing; or "!" and an error
 	memory = 'M' // the name of a memory, "" for that of all processes, answered by its file
 )
 
-// maxMessage bounds the memory that a broken peer can make this process allocate.
-const maxMessage = 1 << 30
-
 // ReadMessage reads a frame.
 func ReadMessage(r io.Reader) (Message, error) {
+	const most = 1 << 30 // a broken peer could make this process allocate more
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return Message{}, err
 	}
 	n := binary.NativeEndian.Uint32(head[4:])
-	if n > maxMessage {
+	if n > most {
 		return Message{}, fmt.Errorf("a frame of %d bytes", n)
 	}
 	f := Message{Kind: byte(binary.NativeEndian.Uint32(head[:])), Data: make([]byte, n)}

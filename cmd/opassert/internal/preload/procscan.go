@@ -45,9 +45,9 @@ type programProcess struct {
 func (m *programProcess) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
 
 func newProcScan(program int, m programMark, objects []*SharedObject) *procScan {
-	c := &procScan{objects: objects, mark: m, members: make(map[int]*programProcess), foreign: make(map[int]bool), commands: make(map[int]string)}
-	c.members[program] = &programProcess{pid: program, began: readStat(program).began}
-	return c
+	first := &programProcess{pid: program, began: readStat(program).began}
+	return &procScan{objects: objects, mark: m, members: map[int]*programProcess{program: first},
+		foreign: make(map[int]bool), commands: make(map[int]string)}
 }
 
 // follow scans until the program has ended: often, as processes may be short, but with little processor time.
@@ -110,20 +110,17 @@ func (m *programProcess) ended() {
 }
 
 func (c *procScan) meet(pid int) {
-	s := readStat(pid)
-	if s.began == 0 {
+	s, m := readStat(pid), c.members[pid]
+	switch {
+	case s.began == 0:
 		return
-	}
-	m := c.members[pid]
-	if s.ended && m != nil {
+	case s.ended && m != nil:
 		m.ended()
 		return
-	}
-	if s.ended { // or one of the kernel's
+	case s.ended: // or one of the kernel's
 		c.foreign[pid] = true
 		return
-	}
-	if m != nil && (m.began != s.began || m.image != s.image) {
+	case m != nil && (m.began != s.began || m.image != s.image):
 		m.ended()
 	}
 	if m == nil || m.began != s.began {
@@ -274,20 +271,14 @@ func why(pid int) string {
 	return "the loader has ignored LD_PRELOAD"
 }
 
-// How long to wait for processes that outlive the program: those that have or may have something to watch, and others.
-const (
-	longestWait = time.Minute
-	shortWait   = 10 * time.Second
-)
-
 // await waits, for a limited time, for processes that outlive the program. It returns those that still run and have
 // nothing to watch, and records the others as not watched.
 func (c *procScan) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
 	began, said := time.Now(), false
 	for c.scan(); ; c.scan() {
-		all, wait := c.running(), shortWait
+		all, wait := c.running(), 10*time.Second
 		if slices.ContainsFunc(all, c.mayCall) {
-			wait = longestWait
+			wait = time.Minute
 		}
 		if len(all) == 0 || time.Since(began) > wait {
 			break

@@ -61,10 +61,12 @@ func trust(path, top string) error {
 	if slices.Contains(filepath.SplitList(os.Getenv(allowed)), top) {
 		return nil
 	}
-	for _, name := range append([]string{path}, slicesx.Map(roots, func(name string) string { return filepath.Join(top, name) })...) {
+	files := slicesx.Map(roots, func(name string) string { return filepath.Join(top, name) })
+	for _, name := range slices.Insert(files, 0, path) {
 		for _, of := range []func(string) (os.FileInfo, error){os.Lstat, os.Stat} {
 			if info, err := of(name); err == nil && !owner.Trusted(info) {
-				return fmt.Errorf("%s belongs to another user, and %s sets what runs: read it, and set %s=%s to use it", name, path, allowed, top)
+				return fmt.Errorf("%s belongs to another user, and %s sets what runs: read it, and set %s=%s to use it",
+					name, path, allowed, top)
 			}
 		}
 	}
@@ -165,7 +167,8 @@ func suggest(word string, keys []string) string {
 }
 
 func others(name string, flags map[string][]string) string {
-	have := slices.DeleteFunc(slices.Sorted(maps.Keys(flags)), func(command string) bool { return !slices.Contains(flags[command], name) })
+	lacks := func(command string) bool { return !slices.Contains(flags[command], name) }
+	have := slices.DeleteFunc(slices.Sorted(maps.Keys(flags)), lacks)
 	if len(have) == 0 {
 		return ""
 	}

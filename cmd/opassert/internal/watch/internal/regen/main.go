@@ -33,15 +33,17 @@ namespace opassert::needs {
 
 `)
 	facts := usual.All()
-	for _, name := range slices.SortedFunc(maps.Keys(facts), func(x, y string) int { return int(facts[x]) - int(facts[y]) }) {
-		fmt.Fprintf(&b, "constexpr int64_t %s = %s;\n", name, bits(func(c asserts.Code) bool { return c.Usual().Has(facts[name]) }))
+	byFact := func(x, y string) int { return int(facts[x]) - int(facts[y]) }
+	for _, name := range slices.SortedFunc(maps.Keys(facts), byFact) {
+		needs := func(c asserts.Code) bool { return c.Usual().Has(facts[name]) }
+		fmt.Fprintf(&b, "constexpr int64_t %s = %s;\n", name, bits(needs))
 	}
 	// A check that is not judged on watched calls needs nothing.
-	fmt.Fprintf(&b, "\n// The checks whose needs are known. A call with another one is never usual.\nconstexpr int64_t known = %s;\n",
-		bits(func(c asserts.Code) bool {
-			return c.Usual()&usual.Asked == 0 && (c.Usual() != 0 || !c.OnCall() || c.InRuns())
-		}))
-	fmt.Fprint(&b, "\n}  // namespace opassert::needs\n")
+	known := func(c asserts.Code) bool {
+		return c.Usual()&usual.Asked == 0 && (c.Usual() != 0 || !c.OnCall() || c.InRuns())
+	}
+	fmt.Fprintf(&b, "\n// The checks whose needs are known. A call with another one is never usual.\n"+
+		"constexpr int64_t known = %s;\n\n}  // namespace opassert::needs\n", bits(known))
 	return b.Bytes()
 }
 
