@@ -45,7 +45,7 @@ func ParseOp(text string) (*Op, error) { return parseAlone(text, native, noWarni
 // torch/csrc/jit/frontend/function_schema_parser.cpp.
 func ParseDispatcher(text string) (*Op, error) { return parseAlone(text, dispatcher, nil) }
 
-// A warner is told of syntax that may be of a newer PyTorch, with a format.
+// A warner gets a format and its arguments about syntax that may be of a newer PyTorch.
 type warner func(token.Position, string, ...any)
 
 func parseAlone(text string, d dialect, warn warner) (*Op, error) {

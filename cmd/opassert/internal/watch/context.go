@@ -3,7 +3,6 @@ package watch
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -12,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/cmd/opassert/internal/preload"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/internal/procstat"
 )
@@ -53,28 +51,6 @@ type reporterContext struct {
 	in       task
 }
 
-// contexts returns the file that a process, by its number, writes its contexts to.
-func (f *findings) contexts(text string) (*os.File, error) {
-	pid, err := strconv.Atoi(text)
-	if err != nil {
-		return nil, fmt.Errorf("the contexts of a process: %w", err)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	h := f.held
-	h.closeEnded()
-	if at := h[pid]; at != nil && at.file != nil {
-		return at.file, nil
-	}
-	file, err := preload.NewMemory("opassert-contexts", newsSize)
-	if err != nil { //mutate:equivalent false: a limit of files is one of the whole process of a test
-		return nil, err
-	}
-	file.Seek(newsSize, io.SeekStart) // the process continues from there
-	h[pid] = &reporter{parent: h.of(parent(pid), 0).reporter, file: file, read: newsSize, contexts: make(map[int64]task)}
-	return file, nil
-}
-
 // closeEnded closes the files of ended processes, once they are read: a run may have more processes than open files.
 func (h reporters) closeEnded() {
 	for pid, at := range h {
@@ -112,24 +88,6 @@ func (at *reporter) notify() {
 		at.news++
 		at.file.WriteAt(binary.NativeEndian.AppendUint64(nil, at.news), 0)
 	}
-}
-
-// findingsSince returns the findings of a process, by its number, since it asked last.
-func (f *findings) findingsSince(text string) ([]byte, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	h := f.held
-	pid, _ := strconv.Atoi(text)
-	at := h[pid]
-	if at == nil {
-		return nil, fmt.Errorf("process %q has no context", text)
-	}
-	unreported := append(at.unreported, h.inherit(at)...)
-	at.unreported = nil
-	if h.leaves(at) {
-		at.notify() // it will ask again
-	}
-	return shownSince(unreported)
 }
 
 // leaves reports whether a process may inherit findings later.

@@ -2,13 +2,18 @@ package watch
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 	"maps"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -133,6 +138,46 @@ func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *OpFind
 	v.Repro = "opassert run -op " + printable.Shell(v.Op) + " -fail -- " + f.command
 	found.Known = f.known != nil && f.known(found)
 	return found
+}
+
+// contexts returns the file that a process, by its number, writes its contexts to.
+func (f *findings) contexts(text string) (*os.File, error) {
+	pid, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, fmt.Errorf("the contexts of a process: %w", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := f.held
+	h.closeEnded()
+	if at := h[pid]; at != nil && at.file != nil {
+		return at.file, nil
+	}
+	file, err := preload.NewMemory("opassert-contexts", newsSize)
+	if err != nil { //mutate:equivalent false: a limit of files is one of the whole process of a test
+		return nil, err
+	}
+	file.Seek(newsSize, io.SeekStart) // the process continues from there
+	h[pid] = &reporter{parent: h.of(parent(pid), 0).reporter, file: file, read: newsSize, contexts: make(map[int64]task)}
+	return file, nil
+}
+
+// findingsSince returns the findings of a process, by its number, since it asked last.
+func (f *findings) findingsSince(text string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := f.held
+	pid, _ := strconv.Atoi(text)
+	at := h[pid]
+	if at == nil {
+		return nil, fmt.Errorf("process %q has no context", text)
+	}
+	unreported := append(at.unreported, h.inherit(at)...)
+	at.unreported = nil
+	if h.leaves(at) {
+		at.notify() // it will ask again
+	}
+	return shownSince(unreported)
 }
 
 // at returns the place of a process; see [reporters.of].
