@@ -34,11 +34,6 @@ var dispatchKeys = func() []string {
 
 func (e *entry) has(key string) bool { return slices.Contains(e.kernels, key) }
 
-// hasBackend reports whether the entry has a kernel that serves some backends only.
-func (e *entry) hasBackend() bool {
-	return slices.ContainsFunc(e.kernels, func(key string) bool { return !strings.HasPrefix(key, "Composite") })
-}
-
 // dispatch reads the table of kernels: one or several keys, with commas between, and a function.
 func (r *reader) dispatch(e *entry) {
 	n := e.values[keyDispatch]

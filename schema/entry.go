@@ -121,7 +121,8 @@ func (r *reader) entry(n *yaml.Node) *entry {
 	opaque := structured || e.values[keyDispatch] != nil || e.values[keyStructuredDelegate] != nil || r.config.Kernels
 	e.op.CompositeImplicit = e.has(compositeImplicit) || !opaque
 	e.op.CompositeExplicit = e.has(compositeExplicit)
-	e.op.Decomposes = e.op.CompositeImplicit && !e.hasBackend()
+	partial := func(key string) bool { return !strings.HasPrefix(key, "Composite") } // serves some backends only
+	e.op.Decomposes = e.op.CompositeImplicit && !slices.ContainsFunc(e.kernels, partial)
 	r.checkFactory(e)
 	r.checkRandom(e)
 	return e

@@ -19,7 +19,10 @@ func checkFunction(op *Op, errs *scanner.ErrorList) bool {
 	before := len(*errs)
 	v.arguments()
 	v.defaults()
-	v.tensorOptions()
+	if first := v.optionsIndex(); first >= 0 && v.Kind() != Functional {
+		v.report(v.Args[first].Pos, "dtype, layout, device and pin_memory are for factory functions, but %s is %s",
+			v.Name, v.Kind())
+	}
 	v.inplace()
 	v.out()
 	v.returns()
@@ -105,13 +108,6 @@ func (f *Function) optionsIndex() int {
 		}
 	}
 	return -1
-}
-
-func (v *verifier) tensorOptions() {
-	if first := v.optionsIndex(); first >= 0 && v.Kind() != Functional {
-		v.report(v.Args[first].Pos, "dtype, layout, device and pin_memory are for factory functions, but %s is %s",
-			v.Name, v.Kind())
-	}
 }
 
 func (v *verifier) inplace() {

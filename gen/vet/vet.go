@@ -15,7 +15,6 @@ package vet
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 	"maps"
 	"path/filepath"
@@ -187,7 +186,9 @@ func (k *packageKernels) checkGenerated(pass *analysis.Pass, file *ast.File) {
 			continue
 		}
 		if why := bind.OutOfOrder(t.op, row.kernel); why != "" && !row.ordered {
-			report(pass, bind.ParameterOrder, row.pos, "%s (%s)", why, relative(pass, row.kernel.Pos()))
+			at := pass.Fset.Position(row.kernel.Pos())
+			at.Filename = filepath.Base(at.Filename) // the same on every machine
+			report(pass, bind.ParameterOrder, row.pos, "%s (%s)", why, at)
 		}
 		wrapped[row.kernel.Pkg()] = append(wrapped[row.kernel.Pkg()], unqualified(t.Name))
 		if !slices.Contains(k.ops(row.kernel), unqualified(t.Name)) {
@@ -204,11 +205,4 @@ func (k *packageKernels) checkGenerated(pass *analysis.Pass, file *ast.File) {
 			}
 		}
 	}
-}
-
-// relative returns a position in a form that is the same on every machine.
-func relative(pass *analysis.Pass, pos token.Pos) string {
-	p := pass.Fset.Position(pos)
-	p.Filename = filepath.Base(p.Filename)
-	return p.String()
 }

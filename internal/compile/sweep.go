@@ -14,14 +14,6 @@ const (
 	unused = 90 * day // after which an unused library is removed: its source has mostly changed
 )
 
-// use marks a library as used.
-func use(file string) {
-	if age(file) > day {
-		now := time.Now()
-		os.Chtimes(file, now, now)
-	}
-}
-
 // sweep removes the files of killed processes from a folder, and libraries that were not used for long.
 func sweep(dir string) {
 	parts, _ := filepath.Glob(filepath.Join(dir, "*"+partMark+"*"))

@@ -139,7 +139,9 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 				k.Func.Name(), k.Op, first.Func.Name(), first.Pos)
 		default:
 			bound[op] = k
-			pairs = append(pairs, pair{whole(op), k})
+			own := *op
+			own.CompositeImplicit = false // its kernel does not decompose
+			pairs = append(pairs, pair{&own, k})
 		}
 	}
 	for _, op := range ops {
@@ -154,13 +156,6 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 
 // pythonName matches what Python code has around the name of an op: torch.ops.aten.relu.default.
 var pythonName = regexp.MustCompile(`^((torch|ops|aten|at)[.:/]+)+|\.default$`)
-
-// whole returns the op as its kernel runs it: not decomposed, even if it is composite.
-func whole(op *schema.Op) *schema.Op {
-	own := *op
-	own.CompositeImplicit = false
-	return &own
-}
 
 func (b *binder) refuseClashes(wrappers []Wrapper) {
 	first := map[string]Wrapper{}

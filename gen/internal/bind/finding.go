@@ -30,10 +30,3 @@ func ParseFinding(text string) *FindingKind {
 	}
 	return nil
 }
-
-func findingNames() (names []string) {
-	for _, f := range Findings {
-		names = append(names, f.Code, f.Name)
-	}
-	return names
-}

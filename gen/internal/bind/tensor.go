@@ -31,7 +31,9 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 	if name != "" {
 		i := slices.IndexFunc(found, func(c candidate) bool { return typeName(c.tensor) == name })
 		if i < 0 {
-			b.errorf(at, "no kernel takes a Tensor as %s; the signatures have %s", name, typeNames(found))
+			names := slicesx.Map(found, func(c candidate) string { return typeName(c.tensor) })
+			slices.Sort(names)
+			b.errorf(at, "no kernel takes a Tensor as %s; the signatures have %s", name, strings.Join(names, ", "))
 			return nil
 		}
 		best = found[i]
@@ -117,12 +119,6 @@ func tensorIn(declared schema.Type, t types.Type) types.Type {
 		return slice.Elem()
 	}
 	return nil
-}
-
-func typeNames(found []candidate) string {
-	names := slicesx.Map(found, func(c candidate) string { return typeName(c.tensor) })
-	slices.Sort(names)
-	return strings.Join(names, ", ")
 }
 
 // observes reports whether t has Observe(*asserts.Observation, asserts.Level).

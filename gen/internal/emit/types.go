@@ -18,17 +18,13 @@ func (w *writer) params(all []bind.Param) []string {
 		if i+1 < len(all) && !all[i+1].Variadic && types.Identical(p.Type, all[i+1].Type) {
 			continue
 		}
-		params = append(params, list(ids...)+" "+w.paramType(p))
-		ids = nil
+		typ := w.typ(p.Type)
+		if p.Variadic {
+			typ = "..." + strings.TrimPrefix(typ, "[]")
+		}
+		params, ids = append(params, list(ids...)+" "+typ), nil
 	}
 	return params
-}
-
-func (w *writer) paramType(p bind.Param) string {
-	if p.Variadic {
-		return "..." + w.typ(p.Type.(*types.Slice).Elem())
-	}
-	return w.typ(p.Type)
 }
 
 // results returns the result list: none, one type, or several in parentheses.

@@ -88,14 +88,19 @@ func (w *writer) wrapperBody(f bind.Wrapper) []string {
 		}
 		kernel = list(names...) + assign + kernel
 	}
-	body := []string{f.Call + " := " + w.record(f)}
+	record := call("make", "[]"+w.asserts("Observation"), strconv.Itoa(recordSize(f)))
+	body := []string{f.Call + " := " + w.asserts("Call") + "{Record: " + record + "}"}
 	args := "nil"
 	lines := w.observeEach(f, f.Args)
 	if len(lines) > 0 {
 		args = f.Arguments
 		body = append(body, args+" := "+closure(lines))
 	}
-	body = append(body, begin(f))
+	if f.Context != "" {
+		body = append(body, call(f.Call+".BeginContext", f.Context, "&"+f.OpVar))
+	} else {
+		body = append(body, call(f.Call+".Begin", "&"+f.OpVar))
+	}
 	if len(lines) > 0 {
 		body = append(body, call(f.Call+".Before", args))
 	}
@@ -119,19 +124,6 @@ func (w *writer) kernelCall(f bind.Wrapper) string {
 		}
 		return p.Name
 	})...)
-}
-
-// record returns the call with its empty record.
-func (w *writer) record(f bind.Wrapper) string {
-	made := call("make", "[]"+w.asserts("Observation"), strconv.Itoa(recordSize(f)))
-	return w.asserts("Call") + "{Record: " + made + "}"
-}
-
-func begin(f bind.Wrapper) string {
-	if f.Context != "" {
-		return call(f.Call+".BeginContext", f.Context, "&"+f.OpVar)
-	}
-	return call(f.Call+".Begin", "&"+f.OpVar)
 }
 
 // after returns the end of the call's record, without results if the kernel failed.

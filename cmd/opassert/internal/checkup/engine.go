@@ -190,15 +190,13 @@ func (o *Options) serve() (engine.Engine, suite.Config, error) {
 		return nil, config, err
 	}
 	planner, err := o.Planner(libraryVersion(e.Version()), nil)
-	config.Plan = func(op *schema.Op) engine.Checks { return o.planned(planner.Plan(op)) }
+	elsewhere := func(c asserts.Check) bool { return !c.Code.Through(o.Autograd) } // not judged where calls begin
+	config.Plan = func(op *schema.Op) engine.Checks {
+		all := Planned(planner.Plan(op), o.Level)
+		all.Op.Checks = slices.DeleteFunc(all.Op.Checks, elsewhere)
+		return all
+	}
 	return e, config, err
-}
-
-// planned is a plan for the suite, with the checks that are judged where calls begin.
-func (o *Options) planned(p plan.Plan) engine.Checks {
-	all := Planned(p, o.Level)
-	all.Op.Checks = slices.DeleteFunc(all.Op.Checks, func(c asserts.Check) bool { return !c.Code.Through(o.Autograd) })
-	return all
 }
 
 // Planned is a plan for the suite.

@@ -10,40 +10,33 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// baselineFlags select the known findings.
+// baselineFlags name the file with the known findings, which is read, and with -update written.
 type baselineFlags struct {
-	path   *string
+	outputFlag
 	update *bool
-
-	known *report.Baseline
+	known  *report.Baseline
 }
 
 func newBaselineFlags(f *flag.FlagSet) *baselineFlags {
-	b := &baselineFlag{update: f.Bool("update", false, "")}
+	b := &baselineFlags{update: f.Bool("update", false, "")}
 	f.Var(b, "baseline", "")
-	return &baselineFlags{path: (*string)(&b.outputFlag), update: b.update}
+	return b
 }
 
-// A baselineFlag names a file that is read, and with -update written.
-type baselineFlag struct {
-	outputFlag
-	update *bool
-}
-
-func (b *baselineFlag) writes() bool { return *b.update }
+func (b *baselineFlags) writes() bool { return *b.update }
 
 // read reads the file, before the run.
 func (b *baselineFlags) read() (err error) {
 	switch {
-	case *b.path == "" && *b.update:
+	case b.outputFlag == "" && *b.update:
 		return usagef("-update wants -baseline FILE, which it writes")
-	case *b.path == "":
+	case b.outputFlag == "":
 		return nil
 	case *b.update:
-		b.known, err = report.NewBaseline(*b.path)
+		b.known, err = report.NewBaseline(b.String())
 		return err
 	}
-	b.known, err = report.ReadBaseline(*b.path)
+	b.known, err = report.ReadBaseline(b.String())
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("baseline: %w; write one with -update", err)
 	}
@@ -56,7 +49,7 @@ func (b *baselineFlags) printAbsent(inv *invocation, all []engine.Operator) {
 		return
 	}
 	for _, l := range b.known.Absent(all) {
-		fmt.Fprintf(inv.stderr, "opassert: %s: unknown op in %q: remove the line if the op no longer exists\n", *b.path, l)
+		fmt.Fprintf(inv.stderr, "opassert: %s: unknown op in %q: remove the line if the op no longer exists\n", b.String(), l)
 	}
 }
 
@@ -78,12 +71,12 @@ func (b *baselineFlags) apply(inv *invocation, r *report.Report) error {
 		return nil
 	}
 	if len(r.Ops) < r.All || len(r.Faults())+len(r.LibraryFaults()) > 0 || r.Empty() != "" {
-		fmt.Fprintf(inv.stderr, "opassert: %s is not changed\n", *b.path)
+		fmt.Fprintf(inv.stderr, "opassert: %s is not changed\n", b.String())
 		return nil
 	}
 	gone := r.Gone
 	b.known.Update(r)
 	b.known.Mark(r)
 	r.Gone = gone
-	return toFile(*b.path, b.known.Write)
+	return toFile(b.String(), b.known.Write)
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
+	"github.com/opassert/opassert/internal/installed"
 )
 
 func runCheck(inv *invocation) error {
@@ -19,7 +21,7 @@ func runCheck(inv *invocation) error {
 	out := newOutputs(inv.flags)
 	explain := inv.flags.Bool("explain", false, "")
 	base := newBaselineFlags(inv.flags)
-	programs := newReproFlag(inv.flags)
+	programs := newOutputFlag(inv.flags, "repro")
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func runCheck(inv *invocation) error {
 	if err := flags.prepare(inv, o); err != nil {
 		return err
 	}
-	alone := !*explain && *programs.folder == "" && base.known == nil // no other file is written or read
+	alone := !*explain && *programs == "" && base.known == nil // no other file is written or read
 	if r := o.Earlier(); alone && r != nil && (!*out.json || r.Of != nil) {
 		fmt.Fprintln(inv.own.stderr, "opassert check: no op was called: nothing has changed since this report was made; "+
 			"-state new calls them again")
@@ -57,7 +59,7 @@ func runCheck(inv *invocation) error {
 		return err
 	}
 	defer run.Close()
-	folder, err := programs.ready(run)
+	folder, err := programsOf(run, *programs)
 	if err != nil {
 		return err
 	}
@@ -76,8 +78,10 @@ func runCheck(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := unloaded(o); err != nil {
-		return err
+	for _, lib := range o.Libs {
+		if file, err := installed.LibraryFile(lib); err == nil && !slices.Contains(o.Files, file) {
+			return fmt.Errorf("%s could not be loaded", lib)
+		}
 	}
 	if alone {
 		if err := run.Keep(r); err != nil {

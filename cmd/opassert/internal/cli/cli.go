@@ -333,14 +333,6 @@ func newJSONFlag(f *flag.FlagSet) *bool {
 	return j
 }
 
-// setNumber reads a number from 0 on.
-func setNumber(n *int, text string) error {
-	if *n = number(text); *n < 0 {
-		return errors.New("want a number, from 0 on")
-	}
-	return nil
-}
-
 // repeated is a flag that may be given several times.
 type repeated []string
 

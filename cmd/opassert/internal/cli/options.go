@@ -45,7 +45,12 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	f.Uint64Var(&o.Seed, "seed", report.DefaultSeed, "")
 	f.Func("n", "", func(s string) error { return setCases(&o.Cases, s) })
 	f.StringVar(&o.CasesFile, "cases", "", "")
-	f.Func("case", "", func(s string) error { return setNumber(&o.Case, s) })
+	f.Func("case", "", func(s string) error {
+		if o.Case = number(s); o.Case < 0 {
+			return errors.New("want a number, from 0 on")
+		}
+		return nil
+	})
 	f.IntVar(&o.Workers, "workers", usualWorkers(), "")
 	f.DurationVar(&o.Timeout, "timeout", 2*time.Second, "")
 	f.Var(&stateFlag{(*outputFlag)(&o.State)}, "state", "")

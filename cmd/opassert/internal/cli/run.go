@@ -49,7 +49,7 @@ type runFlags struct {
 	log      *string
 	lines    *bool
 	verbose  *bool
-	programs reproFlag
+	programs *string  // their folder
 	imports  repeated // by the programs
 	version  string   // of the libtorch that was watched
 }
@@ -68,7 +68,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	f.BoolVar(&c.Strings, "record-strings", false, "")
 	r.json = newOutputFlag(f, "json")
 	r.formats = newFormatFlags(f)
-	r.programs = newReproFlag(f)
+	r.programs = newOutputFlag(f, "repro")
 	f.Var(&r.imports, "repro-import", "")
 	r.html = newOutputFlag(f, "html")
 	r.baseline = newBaselineFlags(f)
@@ -128,14 +128,14 @@ func runRun(inv *invocation) error {
 		return usagef("-log and -lines need -preserve")
 	case *flags.preserve && flags.config.Child != nil:
 		return usagef("-child can't be combined with -preserve")
-	case *flags.record == "" && *flags.programs.folder == "" && flags.config.Strings:
+	case *flags.record == "" && *flags.programs == "" && flags.config.Strings:
 		return usagef("-record-strings needs -record or -repro")
-	case *flags.programs.folder == "" && len(flags.imports) > 0:
+	case *flags.programs == "" && len(flags.imports) > 0:
 		return usagef("-repro-import needs -repro")
-	case *flags.programs.folder != "" && !*flags.watchOps:
+	case *flags.programs != "" && !*flags.watchOps:
 		return usagef("-repro is about ops, which -ops=false does not watch")
 	}
-	if folder := *flags.programs.folder; folder != "" {
+	if folder := *flags.programs; folder != "" {
 		if err := (&repro.ProgramFolder{Path: folder}).Clear(); err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func (r *runFlags) runProgram(inv *invocation, objects *live.Watch) (*watch.OpRe
 			return slices.ContainsFunc(r.ops, func(pattern string) bool { return checkup.Matches(pattern, op) })
 		}
 	}
-	if *r.record != "" || *r.programs.folder != "" {
+	if *r.record != "" || *r.programs != "" {
 		c.Record = mostRecorded
 	}
 	c.Found = func(f *watch.OpFinding) {
@@ -231,11 +231,11 @@ func (r *runFlags) write(inv *invocation, report *watch.OpReport) error {
 // writePrograms writes for each finding a program that makes a recorded call of its
 // op, runs it, and prints its outcome.
 func (r *runFlags) writePrograms(inv *invocation, watched *watch.OpReport, ops *report.Report) error {
-	if *r.programs.folder == "" {
+	if *r.programs == "" {
 		return nil
 	}
 	d := &repro.ProgramFolder{
-		Path: *r.programs.folder, Python: pythonOf(inv.flags.Arg(0)), Calls: watched.Recorded(),
+		Path: *r.programs, Python: pythonOf(inv.flags.Arg(0)), Calls: watched.Recorded(),
 		Source: repro.Source{Version: r.version},
 	}
 	for _, name := range r.imports {

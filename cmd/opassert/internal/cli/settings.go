@@ -246,7 +246,7 @@ func remedy(f *flag.Flag, text string) string {
 		names := allowlist.PresetNames()
 		return cmp.Or(yamlfile.Suggest(text, names), "; want a file, or one of the presets "+strings.Join(names, ", "))
 	}
-	if _, ok := f.Value.(*baselineFlag); ok {
+	if _, ok := f.Value.(*baselineFlags); ok {
 		return "; write it with -update"
 	}
 	return "; the path is relative to this file"

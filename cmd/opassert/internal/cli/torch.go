@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 	"github.com/opassert/opassert/internal/installed"
 )
 
@@ -34,15 +33,6 @@ func (f *checkFlags) announce(inv *invocation) (err error) {
 				return failed
 			}
 			o.Leave(inv.stderr, failed)
-		}
-	}
-	return nil
-}
-
-func unloaded(o *checkup.Options) error {
-	for _, lib := range o.Libs {
-		if file, err := installed.LibraryFile(lib); err == nil && !slices.Contains(o.Files, file) {
-			return fmt.Errorf("%s could not be loaded", lib)
 		}
 	}
 	return nil
