@@ -15,10 +15,5 @@ func Of(pid int) []string { return Read(fmt.Sprintf("/proc/%d/stat", pid)) }
 // Read returns the same fields from a file.
 func Read(file string) []string {
 	text, _ := os.ReadFile(file)
-	return Fields(text)
-}
-
-// Fields returns the same fields from a file's text.
-func Fields(text []byte) []string {
 	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before it may contain anything
 }

@@ -9,6 +9,7 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,8 +47,5 @@ func begin(root, name string) (string, error) {
 		return "", err
 	}
 	_, err = f.WriteString(strings.ReplaceAll(row, "NAME", name))
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return path, err
+	return path, errors.Join(err, f.Close())
 }

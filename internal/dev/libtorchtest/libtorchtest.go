@@ -116,11 +116,7 @@ func Openreg(t *testing.T, root string, python *installed.Python) (library strin
 // Command returns the file of the command, built once for all tests of a package. [Tests.Run] removes it.
 func Command(t testing.TB) string {
 	t.Helper()
-	path, err := command()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return must.Get(command())(t)
 }
 
 var built *locked.Folder // of the command, nil before it is built

@@ -393,10 +393,7 @@ func (l *Libtorch) View(t engine.Tensor, d engine.Dense) (engine.Tensor, error) 
 		DType: dtype, Device: l.device.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset,
 		Of: t.(torchTensor).Tensor,
 	})
-	if err != nil {
-		return nil, thrown(err)
-	}
-	return torchTensor{v}, nil
+	return torchTensor{v}, thrown(err)
 }
 
 // longest is the length that messages are cut to: the dispatcher's are pages long.
@@ -455,10 +452,7 @@ func (l *Libtorch) Devices() []engine.Device {
 func (l *Libtorch) Twins(ts []engine.Tensor, on engine.Device) ([]engine.Tensor, error) {
 	plain := slicesx.Map(ts, func(t engine.Tensor) libtorch.Tensor { return t.(torchTensor).Tensor })
 	made, err := twins[on](plain...)
-	if err != nil {
-		return nil, thrown(err)
-	}
-	return slicesx.Map(made, func(t libtorch.Tensor) engine.Tensor { return torchTensor{t} }), nil
+	return slicesx.Map(made, func(t libtorch.Tensor) engine.Tensor { return torchTensor{t} }), thrown(err)
 }
 
 func (l *Libtorch) Generator(seed int64) (any, error) {
