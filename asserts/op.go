@@ -92,11 +92,11 @@ func (op *Op) Plan() []Check {
 	return slices.DeleteFunc(slices.Clone(op.lines()), func(c Check) bool { return slices.Contains(op.Waived, c.Code) })
 }
 
-// Thrown returns the op with only the checks that hold for a call that threw, too.
-func (op *Op) Thrown() *Op {
+// Thrown returns the op with only those of the codes, which hold for a call that threw, too.
+func (op *Op) Thrown(hold Codes) *Op {
 	thrown := *op
 	thrown.plan = nil
-	thrown.Checks = slices.DeleteFunc(op.Plan(), func(c Check) bool { return c.Code != UndeclaredWrite })
+	thrown.Checks = slices.DeleteFunc(op.Plan(), func(c Check) bool { return !hold.Has(c.Code) })
 	return &thrown
 }
 

@@ -66,12 +66,31 @@ func (r *Registry) faultsOf(s *testScope) []*RuleError {
 const patience = 6
 
 func (r *Registry) leaksOf(s *testScope) []*RuleError {
-	leaked := func(h *slot) bool {
-		return h.scope == s && (h.state == living || s.strict && h.state == collected)
+	collections := patience
+	if s.strict {
+		collections = 0
 	}
+	return r.collect(collections, func(h *slot) bool {
+		return h.scope == s && (h.state == living || s.strict && h.state == collected)
+	})
+}
+
+// Handles returns how many handles were made so far.
+func Handles() int64 { return handles.Load() }
+
+// LeaksSince returns the leaks of handles made since there were n, if need be after so many runs of the collector.
+func LeaksSince(n int64, collections int) (all []*RuleError) {
+	for _, r := range allRegistries() {
+		all = append(all, r.collect(collections, func(h *slot) bool { return h.nth > n && h.state == living })...)
+	}
+	return all
+}
+
+// collect returns the leaks, if need be after the collector has released what is unreachable.
+func (r *Registry) collect(times int, leaked func(*slot) bool) []*RuleError {
 	leaks := r.leaks(leaked)
-	for i := range patience {
-		if len(leaks) == 0 || s.strict {
+	for i := range times {
+		if len(leaks) == 0 {
 			break
 		}
 		runtime.GC()

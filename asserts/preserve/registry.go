@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -35,6 +36,7 @@ type Token struct{ slot, generation uint32 }
 // A slot is the record of a handle in a registry. It is reused for another one, with the next generation.
 type slot struct {
 	generation uint32
+	nth        int64 // of all handles
 	state      handleState
 	bytes      int64
 	scope      *testScope
@@ -49,6 +51,9 @@ const (
 	released
 	collected // unreachable before it was released; its reference was released then
 )
+
+// handles is the number of handles that were made.
+var handles atomic.Int64
 
 // Slots are allocated in chunks and never move.
 const chunkSlots = 1 << 10
@@ -81,7 +86,7 @@ func (r *Registry) made(bytes int64) Token {
 	r.mu.Lock()
 	index := r.take()
 	s := r.at(index)
-	*s = slot{generation: s.generation + 1, bytes: bytes, scope: in, made: from}
+	*s = slot{generation: s.generation + 1, nth: handles.Add(1), bytes: bytes, scope: in, made: from}
 	t := Token{index, s.generation}
 	r.mu.Unlock()
 	return t

@@ -91,7 +91,7 @@ var rooms = []room{
 	{"internal/compile", []string{"=internal/subprocess", "internal/installed", "internal/locked", "internal/owner", "internal/printable"}, nil},
 	{"internal/usual", nil, nil},
 	{"cmd/opassert/internal/preload", []string{"internal/compile", "internal/installed", "internal/locked", "internal/printable", "internal/procstat", "internal/subprocess"}, []string{"golang.org/x/sys"}},
-	{"asserts/suite/gokernels", []string{"=asserts", "asserts/suite/engine", "internal/tensor", "schema"}, nil},
+	{"asserts/suite/gokernels", []string{"=asserts", "asserts/preserve", "asserts/suite/engine", "internal/tensor", "schema"}, nil},
 	{"cmd/opassert/internal/torch", []string{"asserts/suite/compare", "=asserts", "internal/compile", "internal/installed", "internal/locked", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema", "internal/tensor"}, []string{"github.com/ianlancetaylor/demangle"}},
 	{"cmd/opassert/internal/live", []string{"asserts/preserve", "cmd/opassert/internal/trace", "internal/printable", "internal/compile", "cmd/opassert/internal/preload"}, nil},
 	{"cmd/opassert/internal/watch", []string{"asserts", "schema", "internal/compile", "internal/installed", "cmd/opassert/internal/live", "cmd/opassert/internal/preload", "internal/printable", "internal/procstat", "internal/tensor", "cmd/opassert/internal/torch", "internal/usual"}, nil},

@@ -153,7 +153,8 @@ type Outcome struct {
 // A Thrown is an error of the kernel itself.
 type Thrown struct {
 	Message string
-	Asks    string // the condition in the kernel's source where it threw, in the form of a message
+	Asks    string          // the condition in the kernel's source where it threw, in the form of a message
+	Left    []asserts.Fault // of the call, found by the engine
 }
 
 func (t *Thrown) Error() string { return t.Message }

@@ -2,13 +2,16 @@ package gokernels
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/schema"
@@ -102,10 +105,11 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 	settles := level >= asserts.Content
 	level = max(level, asserts.Content) // views are found by where their elements lie
 	out.Seen.Before, out.Seen.ArgLens = observe(given, level, asserts.Observe)
+	handles := preserve.Handles()
 	results, err := call(kernel, in)
 	out.Seen.After, _ = observe(e.lib.heldTensors(op.Func.Args, passed), level, observeBroken)
 	if err != nil {
-		return out, err
+		return out, e.leaves(name, kernel, in, handles, err)
 	}
 	returned := e.results(&out, op, results, slices.Concat(given...))
 	out.Seen.Results, out.Seen.ResultLens = observe(returned, level, observeBroken)
@@ -152,6 +156,37 @@ func call(kernel goKernel, in []reflect.Value) (results []reflect.Value, err err
 		results = results[:n-1]
 	}
 	return results, nil
+}
+
+// mostLeaky is the number of failed calls of an op that left handles for which the collector, which is slow, is run.
+const (
+	mostLeaky   = 5
+	collections = 6
+)
+
+// leaves adds to the error of a call the handles that it made since there were n, and that are not released. The call is
+// repeated, as the first may have made what the library keeps.
+func (e *Engine) leaves(op string, kernel goKernel, in []reflect.Value, n int64, err error) error {
+	thrown, ok := errors.AsType[*engine.Thrown](err)
+	if !ok || preserve.Handles() == n || e.leaky[op] == mostLeaky || len(preserve.LeaksSince(n, 0)) == 0 {
+		return err
+	}
+	e.leaky[op]++
+	for range 2 {
+		n = preserve.Handles()
+		if _, again := call(kernel, in); again == nil {
+			return err
+		}
+	}
+	if leaks := preserve.LeaksSince(n, collections); len(leaks) > 0 {
+		by, _, _ := strings.Cut(strings.TrimSpace(leaks[0].Made), "\n")
+		thrown.Left = []asserts.Fault{{
+			Code: asserts.KeptArgument,
+			Saw:  fmt.Sprintf("a handle of %s, made by %s, has a reference left", leaks[0].Kind, by),
+			Fix:  "release on each return what the kernel made, by defer",
+		}}
+	}
+	return err
 }
 
 // kernelError returns a panic as an error of the kernel.

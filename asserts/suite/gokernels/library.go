@@ -53,7 +53,7 @@ type Library struct {
 
 // Engine returns the library as an engine of the suite.
 func (l *Library) Engine() (*Engine, error) {
-	e := &Engine{lib: l, operators: make(map[string]engine.Operator), settled: make(map[string]int), goroutines: runtime.NumGoroutine()}
+	e := &Engine{lib: l, operators: make(map[string]engine.Operator), settled: make(map[string]int), leaky: make(map[string]int), goroutines: runtime.NumGoroutine()}
 	for _, op := range l.Ops {
 		o := engine.Operator{Schema: op, Below: !op.CompositeImplicit, Missing: l.missing(op), Cannot: l.Left[op.Name()], Site: l.Sites[op.Name()]}
 		if o.Missing == "" {
@@ -102,6 +102,7 @@ type Engine struct {
 	settled    map[string]int // by op: the calls after which settle waited
 	goroutines int            // goroutines at the start
 	inspected  int            // tensors inspected when they were made
+	leaky      map[string]int // by op: the failed calls that left handles
 	views      views
 }
 

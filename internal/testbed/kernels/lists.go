@@ -60,9 +60,9 @@ func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 
 //opassert:kernel unbind_copy.int_out
 func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
-	pieces := UnbindInt(self, dim)
-	c10.Check(len(out) == len(pieces), "%d out tensors for %d pieces", len(out), len(pieces))
-	for i, piece := range pieces {
+	n := self.Size(dim)
+	c10.Check(int64(len(out)) == n, "%d out tensors for %d pieces", len(out), n)
+	for i, piece := range UnbindInt(self, dim) {
 		copyOut(out[i], piece)
 	}
 }

@@ -89,9 +89,13 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book 
 		return u.On != 0 && !slices.ContainsFunc(p.Op.Checks, func(c asserts.Check) bool { return c.Code == u.Code })
 	})
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
+	hold := asserts.CodesOf(asserts.UndeclaredWrite)
+	if _, ok := e.(engine.ArgumentKeeper); ok {
+		hold |= asserts.CodesOf(asserts.InputStorage, asserts.KeptArgument)
+	}
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived,
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown(hold)), waived: p.Waived,
 		fakeCalls: make(map[fakeCallKey]*fakeCall), made: make(map[string]*cachedResult), budgets: make(map[*probe.Row]budget),
 		pairs:   pairs{make(map[string]*attempt), make(map[int]int), make(map[int]int)},
 		Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]report.Origin)},

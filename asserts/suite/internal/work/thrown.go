@@ -1,6 +1,7 @@
 package work
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -11,16 +12,28 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// threw judges a call that threw by the observations of its arguments.
+// threw judges a call that threw by the observations of its arguments, and by what the engine found.
 func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error) {
-	message, isThrown := engine.Message(err)
+	thrown, isThrown := errors.AsType[*engine.Thrown](err)
+	if !isThrown || dispatched(thrown.Message) {
+		return
+	}
+	var verdict asserts.Verdict
 	switch {
-	case len(seen.After) == 0 || !isThrown || dispatched(message) || len(t.unthrown.Checks) == 0:
+	case len(seen.After) == 0 || len(t.unthrown.Checks) == 0:
 	case !c.Plain():
-		t.thrown(c, asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "the call threw, and a tensor is not plain", Count: 1}}}, message)
+		verdict.Skips = []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "the call threw, and a tensor is not plain", Count: 1}}
 	default:
 		seen.Number()
-		t.thrown(c, asserts.Judge(t.unthrown, seen, r.Policy), message)
+		_, seen.Made = r.Engine.(engine.ArgumentKeeper)
+		seen.Alone = seen.Made
+		verdict = asserts.Judge(t.unthrown, seen, r.Policy)
+	}
+	if len(verdict.Violations) == 0 {
+		verdict.Violations = asserts.JudgeFaults(t.judged, seen, thrown.Left).Violations
+	}
+	if len(verdict.Violations)+len(verdict.Skips) > 0 {
+		t.thrown(c, verdict, thrown.Message)
 	}
 }
 

@@ -239,7 +239,7 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) ([]*
 		judged = op.parts
 	}
 	if around.threw {
-		judged = judged.Thrown()
+		judged = judged.Thrown(asserts.CodesOf(asserts.UndeclaredWrite))
 	}
 	verdict := asserts.Judge(judged, seen, r.config.Policy)
 	if around.moved {
