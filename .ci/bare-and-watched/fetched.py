@@ -1,6 +1,8 @@
 """What CI fetches of PyTorch besides its wheels: the tests in its source packages."""
 
 import hashlib
+import http.client
+import io
 import os
 import shutil
 import tarfile
@@ -27,27 +29,23 @@ def sources(torch, fetch):
 
 
 def download(url, digest):
-    os.makedirs(CACHE, exist_ok=True)
-    path = os.path.join(CACHE, os.path.basename(url))
     try:
-        with urllib.request.urlopen(url, timeout=60) as response, open(path, "wb") as f:
-            shutil.copyfileobj(response, f)
-    except OSError as e:
+        with urllib.request.urlopen(url, timeout=60) as response:
+            package = response.read()
+    except (OSError, http.client.HTTPException) as e:
         raise Absent("%s: %s" % (url, e))
-    with open(path, "rb") as f:
-        if hashlib.file_digest(f, "sha256").hexdigest() != digest:
-            raise Absent("%s has not the SHA-256 %s" % (url, digest))
-    return path
+    if hashlib.sha256(package).hexdigest() != digest:
+        raise Absent("%s has not the SHA-256 %s" % (url, digest))
+    return package
 
 
-def unpack(path, folder):
+def unpack(package, folder):
     """Unpacks the folder test of a source package."""
     part = folder + ".part"
     shutil.rmtree(part, ignore_errors=True)
-    with tarfile.open(path) as archive:
+    with tarfile.open(fileobj=io.BytesIO(package)) as archive:
         for member in archive:
             top, _, member.name = member.name.partition("/")
             if member.name.startswith("test/"):
                 archive.extract(member, part, filter="data")
-    os.remove(path)
     os.rename(part, folder)

@@ -1,8 +1,7 @@
 """A pytest plugin that writes down what became of each test, as JSON lines.
 
-$GATE_OUTCOMES is the file; tests that it has are not run again. $GATE_SHARD,
-"I/N", takes the I-th of N parts of the tests. A line is {"start": test}, then
-{"test": test, ...}; the last is {"end": exit status}.
+$GATE_OUTCOMES is the file; tests that it has are not run again. $GATE_SHARD, "I/N", takes the I-th of N parts of the
+tests. A line is {"start": test}, then {"test": test, ...}; the last is {"end": exit status}.
 """
 
 import importlib.util
@@ -88,9 +87,8 @@ class Outcomes:
 
 
 def without_own_library():
-    """Some of PyTorch's test files load a library that only its own build makes:
-    those tests fail that call it, and the others run. test_weak makes objects of
-    one of its classes, to have weak references to them."""
+    """Some of PyTorch's test files load a library that only its own build makes: those tests fail that call it, and
+    the others run. test_weak makes objects of one of its classes, to have weak references to them."""
     from pathlib import Path
 
     import torch
@@ -101,9 +99,8 @@ def without_own_library():
 
 
 def with_names_that_have_gone():
-    """The tests of PyTorch's newest sources that can be had name what newer wheels
-    lack: export_for_training, which did what export does, and overloads for named
-    dimensions, which lists of ops have that are not called."""
+    """The tests of PyTorch's newest sources that can be had name what newer wheels lack: export_for_training, which
+    did what export does, and overloads for named dimensions, which lists of ops have that are not called."""
     import torch.export
 
     if not hasattr(torch.export, "export_for_training"):

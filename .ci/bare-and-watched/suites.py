@@ -17,8 +17,7 @@ SOURCES = {
     ),
 }
 
-# What the tests need beside PyTorch; for all PyTorches alike, as none of it is
-# linked to one.
+# What the tests need beside PyTorch; for all PyTorches alike, as none of it is linked to one.
 PACKAGES = ["pytest", "expecttest", "parameterized", "pyyaml", "psutil"]
 
 # TorchCTS asks for a torch older than the newest, so it comes without what it asks for.
@@ -44,9 +43,8 @@ PYTORCH = """
     test_dispatch test_multiprocessing
 """.split()
 
-# TorchCTS, a conformance suite for devices: the folders that have tests for the CPU,
-# each a suite, and the tests that need no more than a minute each. Of generated,
-# operators and opinfo pytest takes minutes to list the tests alone.
+# TorchCTS, a conformance suite for devices: the folders that have tests for the CPU, each a suite, and the tests that
+# need no more than a minute each. Of generated, operators and opinfo pytest takes minutes to list the tests alone.
 TORCHCTS_FOLDERS = """
     autograd dtypes errors rng serialization strides training workloads
     generated operators opinfo

@@ -11,15 +11,5 @@ try:
     __version__ = version("opassert")
 except PackageNotFoundError:  # in a clone that is not installed
     __version__ = "0"
-__all__ = [
-    "Finding",
-    "OpassertError",
-    "OpassertWarning",
-    "Report",
-    "check",
-    "check_op",
-    "lint",
-    "parametrize",
-    "testing",
-    "watch",
-]
+__all__ = ["Finding", "OpassertError", "OpassertWarning", "Report"]
+__all__ += ["check", "check_op", "lint", "parametrize", "testing", "watch"]

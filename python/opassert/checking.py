@@ -97,7 +97,7 @@ def check(module: str, *, ops: Iterable[str] = (), flags: Iterable[str] = ()) ->
         def test_ops():
             opassert.check("mypackage").raise_for_errors()
     """
-    return eager("check", "-module=" + module, *("-op=" + op for op in ops), *flags)
+    return report("check", "-module=" + module, *("-op=" + op for op in ops), *flags)
 
 
 def check_op(op: Op | str, *, cases: Iterable[Case] = (), module: str = "", flags: Iterable[str] = ()) -> Report:
@@ -118,7 +118,7 @@ def check_op(op: Op | str, *, cases: Iterable[Case] = (), module: str = "", flag
             with open(file, "w") as f:
                 json.dump([{"ops": [name], "cases": written}], f)
             flags.append("-cases=" + file)
-        return eager("check", *flags)
+        return report("check", *flags)
 
 
 def lint(module: str, *, flags: Iterable[str] = ()) -> Report:
@@ -126,7 +126,7 @@ def lint(module: str, *, flags: Iterable[str] = ()) -> Report:
 
         opassert.lint("mypackage").raise_for_errors()
     """
-    return eager("lint", "-module=" + module, *flags)
+    return report("lint", "-module=" + module, *flags)
 
 
 def parametrize(module: str, *, ops: Iterable[str] = ("*",), flags: Iterable[str] = ()) -> pytest.MarkDecorator:
@@ -175,18 +175,13 @@ class Batch:
         return own
 
 
-def eager(*arguments: str) -> Report:
-    rows = rows_of(*arguments)
-    return Report(lambda: rows)
-
-
-def rows_of(*arguments: str) -> list[Row]:
+def report(*arguments: str) -> Report:
     """Returns what a command of opassert writes as JSON."""
     done = run(command.path(), *arguments, "-json", "-python=" + sys.executable)
     if done.returncode > 1:  # it prints why behind what modules print
         raise RuntimeError(re.sub(r"\A.*?^(?=opassert %s: )" % arguments[0], "", done.stderr, flags=re.M | re.S).strip())
-    rows: list[Row] = json.loads(done.stdout)
-    return rows
+    rows = json.loads(done.stdout)
+    return Report(lambda: rows)
 
 
 @functools.cache
@@ -242,10 +237,8 @@ def written(value: Any) -> str:
     """Returns a value in the language of a file of cases."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list):
-        return "[" + ", ".join(map(written, value)) + "]"
-    if isinstance(value, tuple):
-        return "(" + ", ".join(map(written, value)) + ")"
+    if isinstance(value, (list, tuple)):
+        return ("[%s]" if isinstance(value, list) else "(%s)") % ", ".join(map(written, value))
     if hasattr(value, "new_empty"):  # a tensor
         elements = " = %s" % value.flatten().tolist() if value.numel() <= MOST and value.dtype.is_floating_point else ""
         return "%s%s%s" % (str(value.dtype).partition(".")[2], list(value.shape), elements)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from ctypes import string_at
@@ -54,7 +53,6 @@ class Finding:
 
 
 def html_of(findings: Iterable[Finding]) -> str:
-    """Returns how a notebook shows findings."""
     return "".join(f._repr_html_() for f in findings) or "<p>no findings</p>"
 
 
@@ -98,23 +96,20 @@ class Watcher:
         self._fakes()
 
 
-_object = ctypes.CDLL(None)  # or the one that was opened for this process
+_process = ctypes.CDLL(None)
+_watcher = Watcher(_process) if hasattr(_process, "opassert_context") else None
 
 
-@functools.cache
 def watcher() -> Watcher | None:
     """Returns the watcher of this process, None if it is not watched."""
-    return Watcher(_object) if hasattr(_object, "opassert_context") else None
+    return _watcher
 
 
 def watch_process(file: bytes, place: bytes) -> Watcher:
     """Watches this process from now on: by the object in a file, with the value of its variable."""
-    global _object
+    global _watcher
     library = ctypes.CDLL(os.fsdecode(file))  # not of bytes: Python 3.14 compares its end with text
     if not ctypes.PyDLL(library._name).opassert_join(place):
         raise OSError("%s can't be used in this process" % os.fsdecode(file))
-    _object = library
-    watcher.cache_clear()
-    now = watcher()
-    assert now
-    return now
+    _watcher = Watcher(library)
+    return _watcher

@@ -48,12 +48,6 @@ class Plugin:
         """Reports whether this process is one of pytest-forked, which ends with its test."""
         return getpid() != self.process
 
-    def enter(self, item: pytest.Item, when: str) -> None:
-        """Enters the context of a phase, unless it is current, and keeps the findings before it."""
-        context = "%s (%s)" % (item.nodeid, when)
-        if self.watcher.now[0] != context:
-            self.late(self.watcher.enter(context, self.again(item.nodeid)))
-
     def found(self, item: pytest.Item, when: str) -> list[Finding]:
         """Ends a phase, and returns its findings."""
         if self.forked() and when == "teardown":
@@ -125,7 +119,9 @@ class Plugin:
 
     def watched(self, item: pytest.Item, when: str) -> Hook:
         """Runs a phase. Findings of its setup fail the call, which runs nonetheless."""
-        self.enter(item, when)
+        context = "%s (%s)" % (item.nodeid, when)
+        if self.watcher.now[0] != context:  # else the phase before it has entered it
+            self.late(self.watcher.enter(context, self.again(item.nodeid)))
         failed = True
         try:
             result = yield
@@ -239,7 +235,6 @@ def shown(text: str, location: tuple[str, int | None, str]) -> ReprExceptionInfo
 
 
 def test_of(finding: Finding) -> str:
-    """The node id of the test in which something was found."""
     return finding.context.rpartition(" (")[0]
 
 

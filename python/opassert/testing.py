@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 
 def opcheck(
-    op: Op,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any] | None = None,
-    *,
-    raise_exception: bool = True,
-    **others: Any,
+    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, *, raise_exception: bool = True, **others: Any
 ) -> dict[str, Any]:
     """Runs the tests of torch.library.opcheck, with the same arguments, and checks a call of the op against its schema.
 

@@ -11,10 +11,9 @@ from .findings import Finding, OpassertError, html_of, watcher
 class watch:
     """Checks the ops that are called in a with statement against their schemas.
 
-    findings are the broken rules, once it has ended; a notebook shows them
-    when the value is the last of a cell. With fail=True they are raised, as an
-    OpassertError. A process that was not started by `opassert run -- PROGRAM` is watched from
-    its first with statement on; RuntimeError is raised if it can't be.
+    findings are the broken rules, once it has ended; a notebook shows them when the value is the last of a cell. With
+    fail=True they are raised, as an OpassertError. A process that was not started by `opassert run -- PROGRAM` is
+    watched from its first with statement on; RuntimeError is raised if it can't be.
     """
 
     def __init__(self, name: str = "with opassert.watch()", fail: bool = False) -> None:
