@@ -1,9 +1,8 @@
 """Runs programs, each in a process forked from this one, which has imported torch alone.
 
-A line of standard input is a program, the file for what it prints, and whether it is like
-the one before, as JSON; the answer is its exit status, negative for a signal. What is like
-the one before is forked from a process that has imported what that one imported. The
-argument is how many seconds a program may take.
+A line of standard input is a program, the file for what it prints, and whether it is like the one before, as JSON;
+the answer is its exit status, negative for a signal. What is like the one before is forked from a process that has
+imported what that one imported. The argument is how many seconds a program may take.
 """
 import contextlib
 import importlib

@@ -19,7 +19,6 @@ def contents(t):
 
 
 def part(t, name):
-    """Returns a part of a tensor."""
     rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
     return {
         "scales": lambda: t.q_per_channel_scales(),
@@ -53,27 +52,29 @@ def scale(values, by):
             t.detach().mul_(by)
 
 
-def alone(call, byte):
-    """Returns the text of the results of a call in a new process."""
-    reads, writes = os.pipe()
+def forked(call):
+    """Makes a call in a new process; returns its exit status: 2 if it raises, negative for a signal."""
     child = os.fork()
     if child == 0:
         signal.alarm(60)
         torch.set_num_threads(1)
         try:
-            text = repr(call(byte))
+            call()
         except Exception as e:
             print("the call raises:", e, flush=True)
             os._exit(2)
-        with os.fdopen(writes, "w") as out:
-            out.write(text)
         os._exit(0)
-    os.close(writes)
-    with os.fdopen(reads) as said:
-        text = said.read()
-    if os.waitpid(child, 0)[1] != 0:
-        sys.exit(2)
-    return text
+    status = os.waitpid(child, 0)[1]
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def alone(call, byte):
+    """Returns the text of the results of a call in a new process."""
+    with open(os.memfd_create("said"), "w+") as said:
+        if forked(lambda: print(call(byte), file=said, flush=True)) != 0:
+            sys.exit(2)
+        said.seek(0)
+        return said.read()
 
 
 def tensors(values):

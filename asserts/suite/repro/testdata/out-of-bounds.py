@@ -13,6 +13,22 @@ def memory(t):
     return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).tolist()
 
 
+def forked(call):
+    """Makes a call in a new process; returns its exit status: 2 if it raises, negative for a signal."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        torch.set_num_threads(1)
+        try:
+            call()
+        except Exception as e:
+            print("the call raises:", e, flush=True)
+            os._exit(2)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
 def moved(t, places, allocate):
     """Returns a tensor like t whose storage is moved to memory that allocate returns."""
     if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested or t._is_zerotensor():
@@ -29,24 +45,17 @@ def moved(t, places, allocate):
 
 
 def ends(call, behind, protection):
-    """Returns the exit status of a process that makes the call while all memory of tensors lies beside
-    pages with a protection: 2 if the call raises, a negative number for a signal."""
+    """Makes a call as forked does, while all memory of tensors lies beside pages with a protection."""
     if os.uname().machine != "x86_64":
         print("this program knows the functions of x86-64 alone")
         sys.exit(2)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(60)
-        torch.set_num_threads(1)
+
+    def guarded():
         kept = guarding(behind, protection)
-        try:
-            call()
-        except Exception as e:
-            print("the call raises:", e, flush=True)
-            os._exit(2)
-        os._exit(0)
-    status = os.waitpid(child, 0)[1]
-    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        call()
+        return kept
+
+    return forked(guarded)
 
 
 def guarding(behind, protection):

@@ -17,7 +17,6 @@ def contents(t):
 
 
 def part(t, name):
-    """Returns a part of a tensor."""
     rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
     return {
         "scales": lambda: t.q_per_channel_scales(),
