@@ -100,17 +100,11 @@ def ranks(tree, line):
 
 
 def named(tree, line):
-    """Returns the innermost statement of a line, for the names in it."""
-    statements = [n for n in at(tree, line, ast.stmt) if not hasattr(n, "body")]
-    return ast.unparse(max(statements, key=lambda n: n.lineno)) if statements else ""
-
-
-def expression(text):
-    try:
-        return ast.parse(text, mode="eval").body
-    except SyntaxError:  # a statement, for its names
-        names = sorted({n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)})
-        return ast.Tuple([ast.Name(n) for n in names])
+    """Returns the innermost statement of a line if it is an expression, or else the names in it."""
+    innermost = [n for n in at(tree, line, ast.stmt) if not hasattr(n, "body")]
+    statement = max(innermost, key=lambda n: n.lineno, default=ast.Pass())
+    names = sorted({n.id for n in ast.walk(statement) if isinstance(n, ast.Name)})
+    return statement.value if isinstance(statement, ast.Expr) else ast.Tuple([ast.Name(n) for n in names])
 
 
 class Bound(ast.NodeTransformer):
@@ -177,9 +171,9 @@ def wanted(frames):
     (file, line, _), scope = frames[0], {}
     tree, called = parsed(file), None
     test = broken(tree, line)
-    tables = [ast.unparse(n) for n in at(tree, line, ast.Subscript) if getattr(n.slice, "attr", "") == "dtype"]
-    texts = [ast.unparse(test)] if test else [*ranks(tree, line), *tables] or [named(tree, line)]
-    asks = list(map(expression, texts))
+    tables = [n for n in at(tree, line, ast.Subscript) if getattr(n.slice, "attr", "") == "dtype"]
+    dims = [ast.parse(text, mode="eval").body for text in ranks(tree, line)]
+    asks = copy.deepcopy([test] if test else [*dims, *tables] or [named(tree, line)])
     for file, line, _ in frames:
         tree = parsed(file)
         function = [tree, *at(tree, line, ast.FunctionDef)][-1]

@@ -3,6 +3,7 @@
 A lock is a file that outlives its process. Locks of the run's processes have links in the run's folder, named by process: they are removed with the process.
 """
 
+import contextlib
 import hashlib
 import os
 import signal
@@ -26,8 +27,7 @@ def noted(lock):
 
 
 def noting_acquire(baton):
-    acquired = acquire(baton)
-    if acquired:
+    if acquired := acquire(baton):
         lock = os.path.abspath(baton.lock_file_path)
         os.symlink(lock, note(lock))
     return acquired
@@ -35,9 +35,8 @@ def noting_acquire(baton):
 
 def noting_release(baton):
     release(baton)
-    link = note(os.path.abspath(baton.lock_file_path))
-    if os.path.islink(link):
-        os.unlink(link)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(note(os.path.abspath(baton.lock_file_path)))
 
 
 def wait_for_the_run(baton):
@@ -55,14 +54,11 @@ def note_locks():
 
 def children():
     """Returns the child processes, adopted ones too."""
-    try:
+    with contextlib.suppress(OSError):  # without children; or a Linux without the files, or an ended thread
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)  # which takes a hundredth of the time
-    except ChildProcessError:
-        return set()
-    try:
-        return {int(pid) for task in os.listdir("/proc/self/task") for pid in open(f"/proc/self/task/{task}/children").read().split()}
-    except OSError:  # a Linux without that file, or an ended thread
-        return set()
+        tasks = os.listdir("/proc/self/task")
+        return {int(pid) for task in tasks for pid in open(f"/proc/self/task/{task}/children").read().split()}
+    return set()
 
 
 def end_children(but):

@@ -1,5 +1,6 @@
 """The fakes of ops, which compilers call instead of kernels."""
 
+import contextlib
 import dis
 import traceback
 
@@ -8,7 +9,7 @@ from torch._library.custom_ops import OPDEFS
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from .places import ROOT, raised_at
+from .places import ROOT, text_of
 from .registrations import is_written, registered
 
 LARGE = 1 << 22  # elements
@@ -99,13 +100,12 @@ def refused_by(error):
     """
     if type(error).__module__.startswith(("torch._subclasses", "torch.fx")):
         return None
-    calls = [frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code is FakeTensorMode.dispatch.__code__]
-    for call in calls:
-        if call["func"].namespace == "aten":
-            try:
-                call["func"](*tree_map_only(FakeTensor, real, call["args"]), **tree_map_only(FakeTensor, real, dict(call["kwargs"])))
-            except Exception:
-                return None
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    calls = [frame.f_locals for frame in frames if frame.f_code is FakeTensorMode.dispatch.__code__]
+    for call in [c for c in calls if c["func"].namespace == "aten"][:1]:
+        with contextlib.suppress(Exception):
+            args, kwargs = tree_map_only(FakeTensor, real, (call["args"], dict(call["kwargs"])))
+            call["func"](*args, **kwargs)
             return call["func"].name()
     return None
 
@@ -131,8 +131,8 @@ def answered(function, args, kwargs, mode):
             return answer | {"unknown": f"the fake calls {theirs}, whose fake in PyTorch rejects arguments that its kernel accepts"}
         # Without a fake PyTorch calls a kernel for every device, such as a composite one.
         unregistered = place is None and (name.partition(".")[0] in OPDEFS or not torch._C._dispatch_has_kernel_for_dispatch_key(name, "Meta"))
-        text = f"raises {type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
-        return answer | ({"missing": True} if unregistered else {"fault": text, "refuses": refuses(error)})
+        fault = {"fault": f"raises {text_of(error)}", "refuses": refuses(error)}
+        return answer | ({"missing": True} if unregistered else fault)
     if fault := unlike(schema, values):
         return answer | {"fault": fault}
     return answer | outcome(schema, before, given, values, described)

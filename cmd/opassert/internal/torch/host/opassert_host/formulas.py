@@ -12,19 +12,17 @@ from torch.utils._pytree import tree_flatten_with_path, tree_unflatten
 
 from .fakes import held
 from .gradcheck import GradientChecks, bytes_of, changed, differs, distinct, precise
-from .places import ROOT, explained, raised_at
+from .places import ROOT, explained, text_of
 from .registrations import is_written, registered, site
 from .shim import captured_whole
 
-# Errors of formulas without a gradient; for a kernel that lacks a dtype 2.6 raises
-# RuntimeError.
-REFUSES = re.compile(r"no autograd formula was registered|\bnot (yet |currently )?(implemented|supported)\b|\bunsupported\b|\b(does not|doesn't) support\b|differentiate twice", re.I)
+# Errors of formulas without a gradient; for a kernel that lacks a dtype 2.6 raises RuntimeError.
+REFUSES = re.compile(
+    r"no autograd formula was registered|\bnot (yet |currently )?(implemented|supported)\b|\bunsupported\b"
+    r"|\b(does not|doesn't) support\b|differentiate twice", re.I,
+)
 # Errors of Python about mistakes, in similar words.
 MISTAKES = re.compile(r"unsupported (operand|format string|callable)|not supported between|object does(n't| not) support|object not supported")
-
-
-def text_of(error):
-    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
 
 
 def dispatch_rules(name):
@@ -131,9 +129,9 @@ class Rules(GradientChecks):
             leaves, results = self.differentiated(self.graded, lambda i, t: t.cpu())
             return (leaves, results) if any(t.requires_grad for t in results) else None
 
-    def compare(self, gradients, others, saw, fix):
-        """Compares gradients of an op's arguments; {} in what is said stands for an argument's name."""
-        for i, a, b in zip(self.graded, gradients, others):
+    def compare(self, of, gradients, others, saw, fix):
+        """Compares gradients of arguments; {} in what is said stands for an argument's name."""
+        for i, a, b in zip(of, gradients, others):
             if differs(a, b):
                 self.add(saw.format(self.named[i]), fix, self.named[i])
 
@@ -145,14 +143,14 @@ class Rules(GradientChecks):
         with contextlib.suppress(Exception):  # it has no formula for the CPU
             there = self.gradients(on_cpu[1], on_cpu[0], self.graded, [g.cpu() for g in given])
             fix = "return the gradient that the formula for the CPU returns"
-            self.compare(first, there, "its gradient of {} is not that on the CPU", fix)
+            self.compare(self.graded, first, there, "its gradient of {} is not that on the CPU", fix)
 
     def check_gradients(self, gradients, tensors):
         storages = {t.untyped_storage()._cdata: n for n, t in tensors}
         for i, gradient in zip(self.graded, gradients):
-            shares = gradient is not None and gradient.numel() and storages.get(gradient.untyped_storage()._cdata)
-            if shares:
-                self.add(f"the gradient of {self.named[i]} shares storage with {shares}: accumulating into it writes that", "return a clone", self.named[i])
+            if shares := gradient is not None and gradient.numel() and storages.get(gradient.untyped_storage()._cdata):
+                saw = f"the gradient of {self.named[i]} shares storage with {shares}: accumulating into it writes that"
+                self.add(saw, "return a clone", self.named[i])
         if self.place[0] and all(g is None for g in gradients):
             self.add("its backward returns no gradient at all", symptom="no-gradient")
 
@@ -160,15 +158,18 @@ class Rules(GradientChecks):
         """Calls the formula a second time, for gradients with other strides, for one argument, and for one result."""
         second = "called a second time, as with retain_graph,"
         expanded = [t.detach().new_ones(()).expand(t.shape) for t in results]
+        strided = [torch.stack((g, -g), -1).select(-1, 0) for g in given]
         ways = [
             (second, self.graded, given),
             ("for a gradient that is expanded, as that of sum()", self.graded, expanded),
-            ("for a gradient that is not contiguous", self.graded, [torch.stack((g, -g), -1).select(-1, 0) for g in given]),
+            ("for a gradient that is not contiguous", self.graded, strided),
         ]
         if len(self.graded) > 1:
             ways += [(f"where {self.named[i]} alone requires grad", [i], given) for i in self.graded]
-        if len([t for t in results if t.requires_grad]) > 1:
-            ways += [(f"where result {n} alone has a gradient", self.graded, [g if m == n else None for m, g in enumerate(given)]) for n, t in enumerate(results) if t.requires_grad]
+        recorded = [n for n, t in enumerate(results) if t.requires_grad]
+        for n in recorded if len(recorded) > 1 else ():
+            alone = [g if m == n else None for m, g in enumerate(given)]
+            ways.append((f"where result {n} alone has a gradient", self.graded, alone))
         for what, of, gradients in ways:
             fix = "compute the gradient from the incoming one's values, whatever its strides"
             try:
@@ -183,9 +184,9 @@ class Rules(GradientChecks):
             except Exception as error:
                 self.add_raised(f"{what} its backward raises", error)
                 continue
-            for i, gradient in zip(of, got):
-                if None not in gradients and differs(gradient, want[self.graded.index(i)]):
-                    self.add(f"{what} its backward returns another gradient of {self.named[i]}", fix, self.named[i])
+            if None not in gradients:
+                want = [g for i, g in zip(self.graded, want) if i in of]
+                self.compare(of, got, want, what + " its backward returns another gradient of {}", fix)
 
     def check_call(self):
         """Compares calls through a kernel for autograd with the schema, also with elements of both signs."""
@@ -277,8 +278,6 @@ class Rules(GradientChecks):
             self.add(*promoted, symptom="promoted")
 
     def check_autocast(self, dtype):
-        if not all(self.leaves[i].dtype == torch.float32 for i in self.graded) or not self.graded:
-            return
         try:
             given, plain = self.call()
             with torch.autocast("cpu", dtype=dtype):
@@ -295,8 +294,6 @@ class Rules(GradientChecks):
 
     def check_ambient(self):
         """Looks for results of an op without a rule that have another dtype under autocast, as its kernel calls ops with one."""
-        if not self.graded or any(self.leaves[i].dtype != torch.float32 for i in self.graded):
-            return
         with contextlib.suppress(Exception):  # as in the call itself
             with torch.autocast("cpu"):
                 cast = [t.dtype for t in held(self.call()[1]) if t is not None]
@@ -335,7 +332,6 @@ class Rules(GradientChecks):
                 return self.add(saw, argument=self.named[i], symptom="composite-lost")
 
     def check_grad(self, formula, place):
-        """Checks calls of which autograd takes note."""
         self.place = place
         if formula and self.written:
             self.check_in_place()
@@ -369,6 +365,8 @@ class Rules(GradientChecks):
             for kind, rule in dispatch_rules(self.name).items():
                 self.check_dispatch(kind, rule)
             self.place = registered.kernel(self.name)
+            if not self.graded or any(self.leaves[i].dtype != torch.float32 for i in self.graded):
+                return
             if autocast:
                 self.check_autocast(autocast)
             elif not registered.decomposes(self.name):

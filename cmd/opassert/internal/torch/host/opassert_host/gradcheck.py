@@ -52,7 +52,6 @@ def slope(function):
 
 
 def summed(tensors, weights):
-    """Returns a sum of elements, each with a weight."""
     return sum(float((t.detach().double() * w.double()).sum()) for t, w in zip(tensors, weights))
 
 
@@ -61,10 +60,7 @@ def precise(tensors):
 
 
 class GradientChecks:
-    """Checks of a formula that compute with it."""
-
     def moved(self, at, step):
-        """Calls the op with an argument that is a step away."""
         return self.differentiated(self.graded, lambda i, t: t + step * distinct(t) if i == at else t)
 
     def slope(self, at, weights):
@@ -114,7 +110,7 @@ class GradientChecks:
             self.call(lambda i, t: (t * 2 + 1).requires_grad_() if i in self.graded else t)
             saw = "after the op was called with other elements its backward returns another gradient of {}"
             fix = "save by ctx.save_for_backward, or in attributes of ctx, not in memory that calls share"
-            self.compare(first, self.gradients(results, leaves, self.graded, given), saw, fix)
+            self.compare(self.graded, first, self.gradients(results, leaves, self.graded, given), saw, fix)
 
     def check_slopes(self, first, given):
         arguments = [self.leaves[i] for i in self.graded]

@@ -26,11 +26,10 @@ def refusal(signature, *args, **keywords):
 
 def spelt(arguments, before=()):
     """Returns the text of the parameters of a kernel for a schema's arguments."""
-    words, keyword = list(before), False
+    words = list(before)
     for a in arguments:
-        if a.kwarg_only and not keyword:
+        if a.kwarg_only and "*" not in words:
             words.append("*")
-            keyword = True
         words.append(f"{a.name}={a.default_value!r}" if a.has_default_value() else a.name)
     return "(" + ", ".join(words) + ")"
 
@@ -55,11 +54,6 @@ def faults_of(signature, arguments, before=0):
     places = places_of(signature, arguments, before)
     if moved := [(p.name, a) for a, p in places.items() if p.name != a and p.name in positional]:
         yield "its {} is in the position of the schema's {}".format(*moved[0])
-    yield from defaults_unlike(places, arguments)
-
-
-def defaults_unlike(places, arguments):
-    """Yields how the defaults of arguments differ from those of their parameters."""
     for a in arguments:
         p = places.get(a.name)
         if p and a.has_default_value():

@@ -32,6 +32,11 @@ def explained(error):
     return text
 
 
+def text_of(error):
+    """Returns the first line of an exception, with the place where it was raised."""
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
+
+
 def raised_at(error):
     """Returns the place of an exception in brackets, outside of PyTorch and the standard library if possible."""
     if isinstance(error, SyntaxError):

@@ -62,7 +62,6 @@ class Registrations:
     """Records what modules register with torch.library while they are imported, once record() was called."""
 
     BELOW = ("Meta", "Autograd", "FuncTorch", "Functionalize", "Python")  # dispatch keys other than of kernels
-
     RULES = ("Autograd", "AutogradCPU", "FuncTorchBatched", "AutocastCPU")
 
     def __init__(self):

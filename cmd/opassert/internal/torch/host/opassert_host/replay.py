@@ -72,7 +72,6 @@ class Likes:
 
 
 def arguments(function, call, likes):
-    """Returns the positional and the keyword arguments of a call."""
     values = [(a, likes.value(v)) for a, v in zip(function._schema.arguments, call["values"])]
     return [v for a, v in values if not a.kwarg_only], {a.name: v for a, v in values if a.kwarg_only}
 
@@ -119,7 +118,6 @@ def filled(function, call, fill, turn):
 
 
 def layouts(values):
-    """Returns the dtypes, sizes and strides of the tensors of arguments or returns."""
     return [[t and (t["dtype"], t["sizes"], t["strides"]) for t in of] for of in values]
 
 
@@ -134,16 +132,11 @@ def alike(values):
 
 def agreed(tensors):
     """Returns a tensor without the properties in which it differs from itself in other calls."""
-    first = tensors[0]
-    if first is None:
+    if tensors[0] is None:
         return None
-    sizes, strides = (list(zip(*(t[part] for t in tensors))) for part in ("sizes", "strides"))
-    return first | {
-        "sizes": [alike(s) or [0, None] for s in sizes],
-        "strides": [alike(s) for s in strides],
-        "offset": alike([t.get("offset") for t in tensors]),
-        "bytes": alike([t.get("bytes") for t in tensors]),
-    }
+    sizes, strides = ([alike(of) for of in zip(*(t[part] for t in tensors))] for part in ("sizes", "strides"))
+    settled = {part: alike([t.get(part) for t in tensors]) for part in ("offset", "bytes")}
+    return tensors[0] | settled | {"sizes": [s or [0, None] for s in sizes], "strides": strides}
 
 
 def comparable(function, call):

@@ -45,7 +45,6 @@ MEMORY = 3 << 30  # bytes of address space for kernels, besides those used at fi
 
 
 def serve(calls, stack):
-    """Serves the requests of a worker, and ends with it."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     if load.control:
         load.control.close()
@@ -69,7 +68,6 @@ def driven():
 
 
 def start(files):
-    """Starts a server process, and returns its number."""
     if len(os.listdir("/proc/self/task")) > 1 or driven():
         again = dict(os.environ, OPASSERT_FILES=",".join(map(str, files)))
         return subprocess.Popen([sys.executable, "-c", os.environ["OPASSERT_HOST"]], env=again, pass_fds=files).pid

@@ -121,7 +121,6 @@ def check_op(name):
 
 
 def faults(op):
-    """Returns the faults of an op's registration."""
     del found[:]
     check_op(op)
     return found

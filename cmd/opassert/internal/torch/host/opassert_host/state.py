@@ -17,6 +17,7 @@ import threading
 import warnings
 
 import torch
+from torch.overrides import _get_current_function_mode as current_function_mode
 from torch.overrides import _pop_mode as pop_function_mode
 from torch.utils import _device as default_device
 from torch.utils._python_dispatch import _pop_mode as pop_dispatch_mode
@@ -43,15 +44,8 @@ def refill(collection, values):
 
 def of_module(name, read, write):
     """Returns functions that read a module's setting, None if it is not imported, and that set it."""
-
-    def reads():
-        return read(sys.modules[name]) if name in sys.modules else None
-
-    def writes(value):
-        if value is not None:
-            write(sys.modules[name], value)
-
-    return reads, writes
+    module = functools.partial(sys.modules.get, name)
+    return lambda: module() and read(module()), lambda value: value and write(module(), value)
 
 
 def numpys_generator():
@@ -66,7 +60,6 @@ NUMPYS = 625 * 4  # bytes of the words of numpy's twister, and of the position
 
 
 def bytes_of_generators():
-    """Returns the bytes of the state of the generators of Python and of numpy."""
     numpy = sys.modules.get("numpy")
     twister = numpy and numpy.random.mtrand._rand._bit_generator
     known = type(twister).__name__ == "MT19937"
@@ -95,8 +88,7 @@ def current_device():
 
 PRINTING = torch._tensor_str.PRINT_OPTS
 
-# The settings that the shim does not know, by their names in reports: functions that read and set
-# them, in this order.
+# The settings that the shim does not know, by their names in reports: functions that read and set them, in this order.
 STATE = {
     "the default device": (lambda: default_device.CURRENT_DEVICE, torch.set_default_device),
     "the current device of the backend": (current_device, lambda index: torch.accelerator.set_device_index(index)),
@@ -191,14 +183,11 @@ def seeded_twister(was, now):
 
 
 class State:
-    """The state of the process between calls."""
-
     said = []  # since it was asked for
     seed = None
     passive = False  # the call that is over ran no code of a user
 
     def begin(self):
-        """Remembers the state, in the server process."""
         self.leaks = {}  # consecutive calls that each added something
         self.values = {name: read() for name, (read, _) in STATE.items()}
         self.quick = [read() for read in READS]
@@ -254,10 +243,7 @@ class State:
         """Exits the modes that were left on, except that of the default device."""
         while torch._C._len_torch_dispatch_stack() > 0:
             self.said.append(f"the mode {type(pop_dispatch_mode()).__name__} was left on")
-        while torch._C._len_torch_function_stack() > 0:
-            top = torch._C._get_function_stack_at(torch._C._len_torch_function_stack() - 1)
-            if isinstance(top, default_device.DeviceContext):
-                break
+        while not isinstance(current_function_mode(), (default_device.DeviceContext, type(None))):
             self.said.append(f"the mode {type(pop_function_mode()).__name__} was left on")
         while hooks_on_top(True):
             torch._C._autograd._pop_saved_tensors_default_hooks()
@@ -298,11 +284,10 @@ class State:
     def look_at_output(self):
         sys.stdout.flush()
         libc.fflush(None)
-        try:
-            closed = not os.path.sameopenfile(1, self.output)
-        except OSError:
-            closed = True
-        if closed:
+        ours = False
+        with contextlib.suppress(OSError):
+            ours = os.path.sameopenfile(1, self.output)
+        if not ours:
             self.said.append("the standard output was closed, or is another file")
             os.dup2(self.output, 1)
         if size := os.fstat(self.output).st_size:

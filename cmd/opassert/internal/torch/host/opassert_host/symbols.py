@@ -3,6 +3,7 @@
 import contextlib
 import inspect
 import os
+import re
 import sys
 import traceback
 
@@ -102,11 +103,10 @@ def registered_at(function):
     ours = meta_table.get(function) or decomposition_table.get(function)
     if code := getattr(inspect.unwrap(ours), "__code__", None) if ours else None:
         return f"{code.co_filename}:{code.co_firstlineno}"
-    lines = torch._C._dispatch_dump(function.name()).splitlines()
+    dump = torch._C._dispatch_dump(function.name())
     for key in ("Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd"):
-        for line in lines:
-            if line.startswith(key) and " registered at " in line:
-                return line.partition(" registered at ")[2].partition(" ")[0]
+        if line := re.search(rf"^{key}.*? registered at (\S+)", dump, re.MULTILINE):
+            return line[1]
     return ""
 
 
