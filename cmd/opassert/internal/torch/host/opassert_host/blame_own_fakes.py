@@ -14,7 +14,7 @@ from .symbols import dynamic, static_mode, tracing
 
 
 class FakeMismatches(TorchDispatchMode):
-    """Notes one of PyTorch's own ops whose fake returns other dtypes, sizes or strides than its kernel, or under symbolic sizes other dtypes or dimensions."""
+    """Notes an op of PyTorch whose fake returns other dtypes, sizes or strides than its kernel; symbolic: dimensions."""
 
     def __init__(self, symbolic=False):
         super().__init__()
@@ -28,8 +28,9 @@ class FakeMismatches(TorchDispatchMode):
         mode, kwargs = fake_mode(ShapeEnv()) if self.symbolic else static_mode("mismatches"), kwargs or {}
 
         def fake(t):
-            sizes = {"source": ConstantSource("t"), "symbolic_context": dynamic(t)} if self.symbolic else {"static_shapes": True}
-            return mode.from_tensor(t, **sizes)
+            if self.symbolic:
+                return mode.from_tensor(t, source=ConstantSource("t"), symbolic_context=dynamic(t))
+            return mode.from_tensor(t, static_shapes=True)
 
         fakes = tree_map_only(torch.Tensor, fake, (args, kwargs))
         values = function(*args, **kwargs)
@@ -40,7 +41,7 @@ class FakeMismatches(TorchDispatchMode):
 
 
 def mismatch(function, args, kwargs, answer):
-    """Returns why the fake of an op can't be blamed for its results: PyTorch's fakes that it calls return others than their kernels; else ""."""
+    """Returns why PyTorch's fakes, and not that of an op, are to blame for its results: their kernels return others."""
 
     def kernel():
         return function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *args, **kwargs)

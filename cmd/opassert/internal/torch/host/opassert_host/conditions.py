@@ -131,7 +131,7 @@ def passed(tree, line, function):
 
 
 PREDICATES = {"all", "any", "bool", "int", "len", "max", "min", "set", "str", "tuple"}
-PREDICATES |= {"torch." + name for name in ("can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "promote_types")}
+PREDICATES |= {"torch." + n for n in ("can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "promote_types")}
 
 
 def harmless(condition, scope):
@@ -148,7 +148,7 @@ def harmless(condition, scope):
 
 
 def fitting(condition, scope):
-    """Returns dtypes that satisfy a condition on dtypes, or that are keys of an indexed table; other conditions unchanged."""
+    """Returns dtypes that satisfy a condition on dtypes, or that a table has; other conditions unchanged."""
     terms = sorted({ast.unparse(n) for n in ast.walk(condition) if isinstance(n, ast.Attribute) and n.attr == "dtype"})
     text, looked = ast.unparse(condition), isinstance(condition, ast.Subscript)
     for i, term in enumerate(terms):

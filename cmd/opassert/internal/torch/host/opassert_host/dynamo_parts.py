@@ -1,4 +1,4 @@
-"""The modules of torch._dynamo that fakes use, without the whole package, whose imports take longer than most programs' fakes.
+"""The modules of torch._dynamo that fakes use: imports of the whole package take longer than most programs' fakes.
 
 If anything needs more, the whole package is imported.
 """
@@ -19,13 +19,13 @@ class Parts(types.ModuleType):
     """The package before its __init__.py has run."""
 
     def __getattr__(self, name):
-        if name.startswith("__") or others not in sys.meta_path:
+        if name.startswith("__") or Others not in sys.meta_path:
             raise AttributeError(name)
         self.complete()
         return getattr(self, name)
 
     def complete(self):
-        sys.meta_path.remove(others)
+        sys.meta_path.remove(Others)
         self.__class__ = types.ModuleType
         with _disable_current_modes():  # a fake may ask
             self.__spec__.loader.exec_module(self)
@@ -34,7 +34,8 @@ class Parts(types.ModuleType):
 class Others:
     """Finds the modules that are not imported yet, in the order of the package's __init__.py."""
 
-    def find_spec(self, name, path=None, target=None):
+    @staticmethod
+    def find_spec(name, path=None, target=None):
         if not name.startswith(PACKAGE + "."):
             return None
         torch._dynamo.complete()
@@ -43,9 +44,6 @@ class Others:
             there = types.SimpleNamespace(create_module=lambda spec: module, exec_module=lambda module: None)
             module.__spec__ = importlib.machinery.ModuleSpec(name, there)
         return module and module.__spec__
-
-
-others = Others()
 
 
 def import_parts():
@@ -57,8 +55,8 @@ def import_parts():
         sys.modules[PACKAGE] = torch._dynamo
         for part in PARTS:
             importlib.import_module(f"{PACKAGE}.{part}")
-        sys.meta_path.insert(0, others)
+        sys.meta_path.insert(0, Others)
     from torch.fx.experimental import symbolic_shapes
 
     symbolic_shapes.uninteresting_files = set  # whose modules it would import to leave them out of messages
-    logging.getLogger("torch.__trace").handlers.clear()  # each fake tensor would write its stack to a file of PyTorch's compiler
+    logging.getLogger("torch.__trace").handlers.clear()  # to which each fake tensor writes its stack

@@ -94,7 +94,7 @@ def real(fake):
 
 
 def refused_by(error):
-    """Returns the first of PyTorch's own ops that a fake called whose fake raised and whose kernel accepts such arguments, else None.
+    """Returns the first of PyTorch's ops in a fake whose own fake raised, and whose kernel accepts the arguments; or None.
 
     An error about unknown sizes or contents is not a fault.
     """

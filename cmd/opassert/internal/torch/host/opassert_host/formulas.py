@@ -124,7 +124,7 @@ class Rules(GradientChecks):
         self.add(f"{what} {text_of(error)}", "accept the arguments of the kernel, and return its results", argument, note, symptom)
 
     def beside(self):
-        """Calls the op with copies of its tensors on the CPU, and returns them and its results if autograd records these, or None."""
+        """Calls the op with copies of its tensors on the CPU; returns them and its results, None if autograd records none."""
         with contextlib.suppress(Exception):  # there is no kernel for the CPU
             leaves, results = self.differentiated(self.graded, lambda i, t: t.cpu())
             return (leaves, results) if any(t.requires_grad for t in results) else None
@@ -278,28 +278,31 @@ class Rules(GradientChecks):
             self.add(*promoted, symptom="promoted")
 
     def check_autocast(self, dtype):
+        under, first = f"under torch.autocast of {dtype} it", self.named[self.graded[0]]
         try:
             given, plain = self.call()
             with torch.autocast("cpu", dtype=dtype):
                 casted, cast = self.call()
             plain, cast = held(plain), held(cast)
         except Exception as error:
-            return self.add_raised(f"under torch.autocast of {dtype} it raises", error, self.named[self.graded[0]])
+            return self.add_raised(f"{under} raises", error, first)
         for i in self.written:
             if changed(given[i], bytes_of(self.leaves[i])) and not changed(casted[i], bytes_of(self.leaves[i])):
-                return self.add(f"under torch.autocast of {dtype} it does not write {self.named[i]}", "cast read arguments only: a write to a copy is lost", self.named[i])
+                fix = "cast read arguments only: a write to a copy is lost"
+                return self.add(f"{under} does not write {self.named[i]}", fix, self.named[i])
         if [t is None or t.shape for t in plain] != [t is None or t.shape for t in cast]:
-            self.add(f"under torch.autocast of {dtype} it returns other sizes", "only cast arguments, and call the kernel", self.named[self.graded[0]])
-        self.check_kept(f"under torch.autocast of {dtype} it", {i: (casted[i], bytes_of(self.leaves[i])) for i in self.tensors}, cast)
+            self.add(f"{under} returns other sizes", "only cast arguments, and call the kernel", first)
+        self.check_kept(under, {i: (casted[i], bytes_of(self.leaves[i])) for i in self.tensors}, cast)
 
     def check_ambient(self):
-        """Looks for results of an op without a rule that have another dtype under autocast, as its kernel calls ops with one."""
+        """Looks for results of another dtype under autocast: the op has no rule, and its kernel calls ops with one."""
         with contextlib.suppress(Exception):  # as in the call itself
             with torch.autocast("cpu"):
                 cast = [t.dtype for t in held(self.call()[1]) if t is not None]
-            if torch.bfloat16 in cast and torch.bfloat16 not in [t.dtype for t in held(self.call()[1]) if t is not None]:
-                saw = "under torch.autocast it returns torch.bfloat16, and has no rule: compiled programs call it outside of autocast"
-                self.add(saw, symptom="autocast")
+            plain = [t.dtype for t in held(self.call()[1]) if t is not None]
+            if torch.bfloat16 in cast and torch.bfloat16 not in plain:
+                saw = "under torch.autocast it returns torch.bfloat16, and has no rule: compiled programs call it outside"
+                self.add(saw + " of autocast", symptom="autocast")
 
     def check_dispatch(self, kind, rule):
         """Calls a rule for a class of modes, or of tensors, made from the plain ones."""

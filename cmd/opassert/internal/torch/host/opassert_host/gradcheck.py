@@ -1,4 +1,4 @@
-"""Numerical checks of formulas for autograd: gradients are linear, use the saved tensors, and are the derivative if there is one."""
+"""Checks of formulas that compute: gradients are linear, use the saved tensors, and are the derivative if there is one."""
 
 import contextlib
 import math
@@ -71,7 +71,8 @@ class GradientChecks:
     def check_modes(self):
         """Compares the results of the op if arguments require grad with those if none does."""
         try:
-            plain, again, graded = held(self.call()[1]), held(self.call()[1]), held(self.call(lambda i, t: t.requires_grad_(i in self.graded))[1])
+            plain, again = held(self.call()[1]), held(self.call()[1])
+            graded = held(self.call(lambda i, t: t.requires_grad_(i in self.graded))[1])
         except Exception:
             return
         if len(plain) != len(graded) or any(map(differs, plain, again)):
@@ -102,9 +103,9 @@ class GradientChecks:
             except Exception:
                 continue  # as it must
             if any(map(differs, first, got)):
-                fix = "save tensors by ctx.save_for_backward, which notes their versions, not in attributes, nor by .data"
                 saw = f"its backward uses {what}, which was written after the call, and does not raise"
-                self.add(saw, fix, argument)
+                saved = "save tensors by ctx.save_for_backward, which notes their versions"
+                self.add(saw, saved + ", not in attributes, nor by .data", argument)
         with contextlib.suppress(Exception):  # the kernel accepts no other values
             leaves, results = self.differentiated(self.graded)
             self.call(lambda i, t: (t * 2 + 1).requires_grad_() if i in self.graded else t)

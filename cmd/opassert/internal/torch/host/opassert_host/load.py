@@ -1,4 +1,4 @@
-"""The Python that imports a user's modules: PyTorch, and imports. It is imported first, as it reports what hides modules of Python's own."""
+"""Imports of PyTorch and of a user's modules. It is imported first, as it reports what hides modules of Python's own."""
 
 import contextlib
 import importlib

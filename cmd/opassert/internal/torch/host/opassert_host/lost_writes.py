@@ -15,7 +15,7 @@ class LostWrites(TorchDispatchMode):
     """Follows the copies of tensors through the ops that a kernel calls."""
 
     def __init__(self, given):
-        self.of = {self.storage(t): name for name, tensors in given.items() for t in tensors}  # the name of the argument
+        self.of = {self.storage(t): name for name, tensors in given.items() for t in tensors}  # the argument's name
         self.given = set(self.of)
         self.written = {}  # where a copy was written that was not read since
         self.kept = []  # keeps the copies, so that their memory is not reused
@@ -29,7 +29,7 @@ class LostWrites(TorchDispatchMode):
         for a, value in zip(function._schema.arguments, passed(function._schema, args, kwargs or {})):
             of = written if is_written(a) else read
             of |= {self.storage(t) for t in held(value) if t is not None}
-        if not any(r.alias_info and not r.alias_info.is_write for r in function._schema.returns):  # else it makes a view
+        if not any(r.alias_info and not r.alias_info.is_write for r in function._schema.returns):  # else a view
             self.written = {s: place for s, place in self.written.items() if s not in read}
         self.written |= {s: caller(NOT_USERS) for s in written & self.of.keys() - self.given}
         sources = [self.of[s] for s in sorted(read & self.of.keys())]
@@ -41,7 +41,7 @@ class LostWrites(TorchDispatchMode):
 
 
 def lost_writes_of(request, _):
-    """Calls a kernel with the arguments of a request, and returns the arguments of which it writes copies that nothing reads."""
+    """Calls a kernel with the arguments of a request, and returns those of which it writes copies that nothing reads."""
     call = captured(request)
     if call is None:
         return "[]"

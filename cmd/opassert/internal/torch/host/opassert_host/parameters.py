@@ -8,7 +8,7 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 
 
 def signature(function):
-    """Returns the signature of a function, None if it is not known; of an object, or functools.partial, without what they pass."""
+    """Returns the signature of a function, None if it is not known; of an object or a partial without what they pass."""
     try:
         return inspect.signature(written(function) if inspect.isroutine(function) else function)
     except (TypeError, ValueError):
@@ -45,7 +45,7 @@ def places_of(signature, arguments, before=0):
 def faults_of(signature, arguments, before=0):
     """Yields how a signature does not accept a schema's arguments, after a number of others.
 
-    The dispatcher passes arguments by position, those after * by name, and leaves out trailing ones that have their defaults.
+    The dispatcher passes arguments by position, those after * by name, and leaves out trailing ones with their defaults.
     """
     positional = [a.name for a in arguments if not a.kwarg_only]
     if why := refusal(signature, *range(before), *positional, **{a.name: None for a in arguments if a.kwarg_only}):

@@ -8,12 +8,12 @@ import traceback
 
 TORCH = importlib.util.find_spec("torch")
 ROOT = os.path.dirname(TORCH.origin) + os.sep if TORCH and TORCH.origin else "<no PyTorch>"  # its folder
-NOT_USERS = ROOT, os.path.dirname(__file__) + os.sep, "<"  # how the files of PyTorch, of opassert and of Python's own loaders begin
+NOT_USERS = ROOT, os.path.dirname(__file__) + os.sep, "<"  # how files of PyTorch, opassert and Python's loaders begin
 PYTHON = os.path.dirname(os.__file__) + os.sep
 
 
 def caller(skipped):
-    """Returns the file and the line from which the calling function was called, outside of files whose names begin so."""
+    """Returns the file and the line that called the calling function, outside of files whose names begin so."""
     frames = ((frame.f_code.co_filename, line) for frame, line in traceback.walk_stack(sys._getframe(2)))
     return next((place for place in frames if not place[0].startswith(skipped)), ("", 0))
 

@@ -150,7 +150,7 @@ class Registrations:
         return site(next(reversed(self.kernels(name)), None))
 
     def function(self, name):
-        """Returns the fake of an op, None if it has none; without a record none that is known by its dispatch key alone."""
+        """Returns the fake of an op, or None; without a record none that is known by its dispatch key alone."""
         if custom := OPDEFS.get(name.partition(".")[0]):
             return custom._abstract_fn
         return self.functions.get(name, {}).get("fake") if self.recorded else singleton.find(name).fake_impl.kernel

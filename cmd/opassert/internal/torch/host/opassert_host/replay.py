@@ -41,7 +41,7 @@ class Entered:
 
 
 class Likes:
-    """Makes arguments from descriptions, with the same sharing of tensors and storages: fake ones of a mode, or others of a device."""
+    """Makes arguments of descriptions, which share tensors and storages alike: fakes of a mode, or tensors of a device."""
 
     def __init__(self, device="meta", fill=None, mode=None):
         self.device, self.fill, self.mode, self.storages, self.tensors = device, fill, mode, {}, {}
@@ -110,7 +110,7 @@ def computed(function, call, likes, called=None, describe=lambda t: described(t,
 
 
 def filled(function, call, fill, turn):
-    """Calls the kernel for the CPU on arguments with contents. Random numbers and uninitialised memory differ by turn."""
+    """Calls the kernel for the CPU on arguments with contents. Random numbers and new memory differ by turn."""
     likes, given = Likes("cpu", fill), {t["storage"]: t["nbytes"] for of in call["arguments"] for t in of if t}
     torch.default_generator.manual_seed(turn)
     getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(PERTURB, 90 + turn)
@@ -155,7 +155,8 @@ def comparable(function, call):
 def beside(function, call, apart):
     """Returns the answer of the kernel for the CPU for each of the contents, [] if it gives none.
 
-    It is called in a process that can change only its own memory: the program has not called the kernel, which may write files, wait for other processes, or send to them.
+    It is called in a process that can change only its own memory: the program has not called the kernel, which may
+    write files, wait for other processes, or send to them.
     """
     end = apart()
     if end >= 0:
@@ -227,7 +228,7 @@ class Size:
 
 
 def likewise(function, call):
-    """Calls a fake that only makes tensors like others or of their sizes, which symbols do not change; None for any other.
+    """Calls a fake that only makes tensors like others or of their sizes, which symbols do not change; else None.
 
     It is called on tensors of the CPU: making fake tensors needs imports that take longer than most programs' fakes.
     """
@@ -250,7 +251,7 @@ def likewise(function, call):
 
 
 def again(call, apart):
-    """Calls the fake of an op on arguments like those of a call, also under symbolic sizes, and for a call on another device the CPU's kernel."""
+    """Calls the fake of an op on arguments like a call's, under symbolic sizes too, and for a device the CPU's kernel."""
     function = overload(call["op"])
     if function is None:
         return {"unknown": "the op no longer exists when the program ends"}
@@ -272,7 +273,7 @@ def again(call, apart):
 
 
 def main(calls, first, to, apart):
-    """Writes a line for each call to a file, from the first that is asked for; apart() forks a process that can change only its own memory."""
+    """Writes a line for each call to a file, from the first on; apart() forks a process that changes only its own memory."""
 
     def tell(answer):
         os.write(to, (json.dumps(answer) + "\n").encode())

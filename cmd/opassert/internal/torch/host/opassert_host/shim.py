@@ -50,7 +50,7 @@ def captured_whole(request, op):
 
     namespace, _, name = op.partition("::")
     library = torch._C._dispatch_library("IMPL", namespace, "CPU")
-    library.impl(name, "CPU", lambda *args, **kwargs: None, False)  # an op with a kernel for a backend does not decompose
+    library.impl(name, "CPU", lambda *args, **kwargs: None, False)  # with which it does not decompose
     call = captured(request)
     del library
     return call

@@ -1,4 +1,4 @@
-"""Faults of registrations that show without a call: signatures that contradict the schemas, and functions that compilers need and miss."""
+"""Faults of registrations: signatures that contradict the schemas, and functions that compilers need and miss."""
 
 from . import load  # first: see there
 
@@ -44,40 +44,45 @@ def returned(function):
 
 def check_function(code, what, op, schema, function, before=()):
     """Compares a kernel, a fake, or a rule for vmap, which takes others first, with a schema."""
-    takes, function = signature(function), written(function)
-    if takes is None or not site(function)[0]:
+    takes, place, write = signature(function), site(function), f"write {spelt(schema.arguments, before)}"
+    if takes is None or not place[0]:
         return
-    looked.add((what.split()[0], op, site(function)))
+    looked.add((what.split()[0], op, place))
     for fault in faults_of(takes, schema.arguments, len(before)):
-        wrong(code, op, site(function), f"the {what} does not accept the schema's arguments: {fault}", f"write {spelt(schema.arguments, before)}")
+        wrong(code, op, place, f"the {what} does not accept the schema's arguments: {fault}", write)
     if before:
         return
-    for argument, fault in defaults_beyond(places_of(takes, schema.arguments), schema.arguments) if code == "OA012" else ():
-        wrong(code, op, site(function), fault, f"write {spelt(schema.arguments)}, or the default into the schema", symptom="default", argument=argument)
-    for values in returned(function):
-        if len(schema.returns) == 1 and str(schema.returns[0].type) == "Tensor" or len(schema.returns) > 1 and len(values) != len(schema.returns):
-            wrong(code, op, site(function), f"the {what} returns {len(values)} values, and the schema {len(schema.returns)}", "return as many as the schema")
+    if code == "OA012":
+        for argument, fault in defaults_beyond(places_of(takes, schema.arguments), schema.arguments):
+            wrong(code, op, place, fault, f"{write}, or the default into the schema", "default", argument)
+    want = len(schema.returns)
+    for values in returned(written(function)):
+        if want == 1 and str(schema.returns[0].type) == "Tensor" or want > 1 and len(values) != want:
+            saw = f"the {what} returns {len(values)} values, and the schema {want}"
+            wrong(code, op, place, saw, "return as many as the schema")
 
 
 def check_autograd(op, schema, backward, setup):
     """Compares a formula for autograd with a schema: it has a gradient for each positional argument."""
     inputs = [a for a in schema.arguments if not a.kwarg_only]
-    if setup:
-        names = ["ctx", "inputs", "output"] if len(inputs) == len(schema.arguments) else ["ctx", "inputs", "keyword_only_inputs", "output"]
-        takes = signature(setup)
-        if takes and refusal(takes, **dict.fromkeys(names)):
-            wrong("OA014", op, site(setup), f"setup_context takes ({', '.join(takes.parameters)}), and is passed {', '.join(names)} by name", f"write ({', '.join(names)})")
-    takes = signature(backward)
-    if takes is None or not site(backward)[0]:
+    if takes := setup and signature(setup):
+        names = ["ctx", "inputs", *["keyword_only_inputs"] * (len(inputs) < len(schema.arguments)), "output"]
+        if refusal(takes, **dict.fromkeys(names)):
+            said = f"setup_context takes ({', '.join(takes.parameters)}), and is passed {', '.join(names)} by name"
+            wrong("OA014", op, site(setup), said, f"write ({', '.join(names)})")
+    takes, place = signature(backward), site(backward)
+    if takes is None or not place[0]:
         return
-    looked.add(("formula", op, site(backward)))
-    grads = len(schema.returns)
-    if why := refusal(takes, *range(1 + grads)):
-        wrong("OA014", op, site(backward), f"backward does not accept ctx and {grads} gradients, one for each return: {why}", f"write (ctx, {', '.join(f'grad{i}' for i in range(grads))})")
+    looked.add(("formula", op, place))
+    names = ["ctx", *(f"grad{i}" for i in range(len(schema.returns)))]
+    if why := refusal(takes, *names):
+        saw = f"backward does not accept ctx and {len(names) - 1} gradients, one for each return: {why}"
+        wrong("OA014", op, place, saw, f"write ({', '.join(names)})")
     for values in returned(backward):
         extra = values[len(inputs):]
         if len(values) < len(inputs) or any(not (isinstance(e, ast.Constant) and e.value is None) for e in extra):
-            wrong("OA014", op, site(backward), f"backward returns {len(values)} gradients, and the op has {len(inputs)} arguments", "return one for each argument, None for those without")
+            saw = f"backward returns {len(values)} gradients, and the op has {len(inputs)} arguments"
+            wrong("OA014", op, place, saw, "return one for each argument, None for those without")
 
 
 def planned(name, op):
@@ -105,11 +110,12 @@ def check_op(name):
     check_typed(name)
     functions, formula = registered.functions.get(name, {}), registered.formulas.get(name)
     if custom:
-        functions = functions | custom._backend_fns | {"": custom._init_fn} | ({"fake": custom._abstract_fn} if custom._abstract_fn else {})
+        functions = functions | custom._backend_fns | {"": custom._init_fn, "fake": custom._abstract_fn}
         if custom._vmap_fn:
             check_function("OA012", "rule for vmap", name, schema, custom._vmap_fn, ("info", "in_dims"))
     for key, function in functions.items():
-        check_function("OA011" if key == "fake" else "OA012", key if key == "fake" else f"kernel for {key}" if key else "kernel", name, schema, function)
+        what = key if key == "fake" else f"kernel for {key}" if key else "kernel"
+        check_function("OA011" if key == "fake" else "OA012", what, name, schema, function)
     if formula and formula._backward_fn:
         check_autograd(name, schema, formula._backward_fn, formula._setup_context_fn)
     if place[0] and not planned(name, op):

@@ -198,7 +198,7 @@ class State:
         os.dup2(self.output, 1)
 
     def draw(self):
-        """Remembers the random generators, with a fixed seed, threads, processes and files: the first tensor on a device may start its driver's."""
+        """Remembers the random generators, seeded, and threads, processes and files: a first tensor may start its driver's."""
         self.children, self.counted = children(), {left: count() for left, count in COUNTS.items()}
         seed = torch.default_generator.initial_seed()
         if seed == self.seed and (self.numpy or "numpy" not in sys.modules):

@@ -81,7 +81,7 @@ def is_remainder(expression):
 
 
 def asking(function):
-    """Returns the calling line of an op's fake, and whether the fake itself sets the guard, and not an op that it calls."""
+    """Returns the calling line of an op's fake, and whether the fake itself sets the guard, not an op that it calls."""
     walked = traceback.walk_stack(sys._getframe(1))
     stack = [traceback.FrameSummary(f.f_code.co_filename, line, f.f_code.co_name, lookup_line=False) for f, line in walked][::-1]
     calls = [i for i, f in enumerate(stack) if f.name == "__torch_dispatch__"]
@@ -99,7 +99,7 @@ def asking(function):
 
 
 def registered_at(function):
-    """Returns the place of the function that an op of PyTorch calls on Meta: in Python, or else as the dispatcher has it."""
+    """Returns the place of what an op of PyTorch calls on Meta: in Python, or else as the dispatcher has it."""
     ours = meta_table.get(function) or decomposition_table.get(function)
     if code := getattr(inspect.unwrap(ours), "__code__", None) if ours else None:
         return f"{code.co_filename}:{code.co_firstlineno}"

@@ -45,7 +45,7 @@ def unless_fake(run):
 
 
 def keeping_none(launch):
-    """Returns a launch that leaves no argument in a cycle: its objects stay in the youngest generation until it ends."""
+    """Returns a launch that leaves no argument in a cycle: its objects stay in the youngest generation."""
 
     def launched(this, *args, **keywords):
         enabled = gc.isenabled()
@@ -61,7 +61,7 @@ def keeping_none(launch):
 
 
 class Builtins:
-    """The module inspect, which the interpreter asks at each call for the members of its language, to use the builtins."""
+    """The module inspect, which the interpreter asks at each call for its language's members, to use the builtins."""
 
     def __init__(self, language):
         self.builtin, self.names = language.core.is_builtin, {}
