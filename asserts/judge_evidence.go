@@ -215,7 +215,7 @@ func (o *Observation) Changed(after *Observation) bool {
 		changedBytes(o.Content, after.Content) != "" || len(changedMetadata(o.Content, after.Content)) > 0
 }
 
-// SameStrides reports whether two tensors of the same sizes have the same strides, but for dimensions of size 1.
+// SameStrides reports whether two tensors of the same sizes have the same strides, except dimensions of size 1.
 func (c *Snapshot) SameStrides(other *Snapshot) bool {
 	if slices.Contains(c.Sizes, 0) {
 		return true

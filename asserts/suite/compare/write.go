@@ -31,7 +31,7 @@ const (
 	manySizes = 3
 )
 
-// EnoughCalls reports whether a number of calls, on tensors of so many sizes, shows that an argument is never written.
+// EnoughCalls reports whether a number of calls, on tensors of some sizes, shows that an argument is never written.
 func EnoughCalls(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySizes }
 
 // Unwritten returns a violation of an argument, or the last of its elements, that the schema lets its op
