@@ -18,7 +18,6 @@ type bucket struct {
 // bucketOf returns the bucket of a storage: IDs are serial numbers, or addresses with equal low bits.
 func bucketOf(id ID) *bucket { return &holds[uint64(id)*0x9e3779b97f4a7c15>>56] }
 
-// place returns the slot of the storage in its locked bucket, or the end.
 func (b *bucket) place(id ID) **held {
 	at := &b.first
 	for *at != nil && (*at).id != id {
@@ -172,7 +171,6 @@ func (h *holding) readAgain(o *Observation, read func()) {
 	}
 }
 
-// take returns a storage, held and locked.
 func (h *holding) take(id ID) *held {
 	s := h.again(id)
 	if s == nil { //mutate:equivalent true: only saves time

@@ -112,7 +112,6 @@ func (j *judge) holdsWritten(in *input) bool {
 	})
 }
 
-// writtenOn returns the arguments that the op may write and that were on a storage before or after the call.
 func (j *judge) writtenOn(storage ID) []*input {
 	return slices.DeleteFunc(slices.Clone(j.byStorage[storage]), func(in *input) bool { return !in.Write })
 }

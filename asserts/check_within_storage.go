@@ -60,7 +60,6 @@ func (j *judge) withinStorages() {
 	}
 }
 
-// hadExtent reports whether a return is an argument that had the same extent before the call.
 func (j *judge) hadExtent(out *output) bool {
 	return slices.ContainsFunc(j.byImpl[out.Impl], func(in *input) bool {
 		b := in.before.Content

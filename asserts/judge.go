@@ -281,7 +281,6 @@ func comparePlaces(a, b Place) int {
 	return slices.Compare(order(a), order(b))
 }
 
-// report adds a violation; the check fills in the evidence.
 func (j *judge) report(code Code, about Place) *Violation {
 	v := &Violation{Code: code, Op: j.op.Name, Schema: j.op.Schema, Subject: about, Plain: j.seen.Plain}
 	j.verdict.Violations = append(j.verdict.Violations, v)

@@ -96,10 +96,8 @@ func counts(a, b *Observation) bool {
 	return a.Content != nil && b.Content != nil && a.Content.Counter != 0 && a.Content.Counter == b.Content.Counter
 }
 
-// over returns the arguments whose memory overlaps a tensor's, under another StorageImpl.
 func (j *judge) over(o *Observation) []*input { return j.sharing(o, overlaps) }
 
-// counting returns the arguments with a tensor's version counter.
 func (j *judge) counting(o *Observation) []*input { return j.sharing(o, counts) }
 
 func (j *judge) sharing(o *Observation, shares func(a, b *Observation) bool) []*input {
@@ -169,7 +167,6 @@ func overwritten(b, a *Snapshot) (text string, known bool) {
 	return fmt.Sprintf("some of %d bytes changed, digest %016x -> %016x", n, b.Digest, a.Digest), true
 }
 
-// unequal returns how many bytes differ between two runs of the same length.
 func unequal(b, a []byte) (n int) {
 	if bytes.Equal(b, a) { //mutate:equivalent false: only saves time
 		return 0
@@ -228,7 +225,6 @@ func (c *Snapshot) SameStrides(other *Snapshot) bool {
 	return true
 }
 
-// changedShape describes each changed piece of metadata that determines the shape of a tensor.
 func changedShape(b, a *Snapshot) []string {
 	var changes []string
 	if !slices.Equal(b.Sizes, a.Sizes) {

@@ -17,7 +17,6 @@ func (e Excuse) Covers(c Code, s Symptom) bool {
 	return e.Code == c && (e.Symptom == "" || e.Symptom == s)
 }
 
-// reasonFor returns the reason of the first excuse that covers a violation, or "".
 func reasonFor(v *Violation, excuses []Excuse) string {
 	for _, e := range excuses {
 		if e.Covers(v.Code, v.Symptom) {
@@ -67,7 +66,6 @@ func forInference(v *Violation) bool {
 	return slices.Contains([]string{"quantized", "mkldnn"}, namespace) && !v.After.Content.RequiresGrad
 }
 
-// members reports whether the subject of a violation is a part with one of these names.
 func members(names ...string) func(*Violation) bool {
 	is := func(p Place) bool { return slices.Contains(names, p.Part()) }
 	return func(v *Violation) bool { return is(v.Subject) || is(v.Against) }

@@ -107,7 +107,6 @@ func (p *Policy) Skips(code Code, modes []Mode, tensors ...*Observation) (reason
 	return "", false
 }
 
-// special returns the traits that skip a check up to a level.
 func (p *Policy) special(level Level) Traits {
 	var t Traits
 	for _, r := range p.Rows {

@@ -146,7 +146,6 @@ func (id ID) String() string {
 	return "0x" + strconv.FormatUint(uint64(id), 16)
 }
 
-// locate sets device and element type from the observations.
 func (v *Violation) locate(c *Snapshot) {
 	if c != nil {
 		v.Device, v.DType = c.Device, c.DType

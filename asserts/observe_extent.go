@@ -85,7 +85,6 @@ func (c *Snapshot) Within() bool {
 	return first >= 0 && end <= c.Nbytes
 }
 
-// elementSize returns the size in bytes of an element in its storage, 0 if not known.
 func (c *Snapshot) elementSize() int64 {
 	size := itemSize(c.DType)
 	if c.ItemSize == Packed {
@@ -97,7 +96,6 @@ func (c *Snapshot) elementSize() int64 {
 	return c.ItemSize
 }
 
-// itemSize returns the size of an element in bytes, 0 for an unknown dtype.
 func itemSize(dtype string) int64 {
 	if d, ok := tensor.ParseDType(dtype); ok {
 		return int64(d.Size())

@@ -129,7 +129,6 @@ func (op *Op) Calls() []Check {
 	return checks
 }
 
-// plan appends the lines that the schema calls for on one subject.
 func (c *checkRow) plan(lines []Check, op *Op, on Ref) []Check {
 	subject := op.Subject(on)
 	if c.about&(AgainstArgument|AgainstReturn) == 0 {

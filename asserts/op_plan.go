@@ -227,7 +227,6 @@ func (p *plan) unsettled(level Level) bool {
 	return false
 }
 
-// needs reports whether an unwaived check of a subject needs a fact.
 func (p *plan) needs(s *subjectPlan, fact usual.Facts) bool {
 	for c := range (s.codes &^ p.waived).All() {
 		if c.Usual().Has(fact) {
@@ -237,7 +236,6 @@ func (p *plan) needs(s *subjectPlan, fact usual.Facts) bool {
 	return false
 }
 
-// comparedWith returns the subjects that checks which need a fact compare one with.
 func (s *subjectPlan) comparedWith(fact usual.Facts) []int {
 	var against []int
 	for c := range s.codes.All() {

@@ -32,7 +32,6 @@ var (
 	}
 )
 
-// register includes the op's calls in the summary.
 func (op *Op) register() {
 	p := op.resolve()
 	planned.Lock()
@@ -43,7 +42,6 @@ func (op *Op) register() {
 	}
 }
 
-// sampled counts a call, and reports whether it is in the sample.
 func (p *plan) sampled(share float64) bool {
 	n := p.begun.Add(1)
 	in := math.Ceil(float64(n)*share) != math.Ceil(float64(n-1)*share)

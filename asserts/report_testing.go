@@ -56,7 +56,6 @@ func (t *T) Report(vs Violations) {
 	}
 }
 
-// take reports the violations unless the test is over.
 func (t *T) take(vs Violations) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -77,7 +77,6 @@ func newHandle(address int64, drop func(int64), bytes int64) handle {
 	return h
 }
 
-// storageBytes returns the number of bytes of the CPU's memory that a tensor keeps.
 func storageBytes(impl int64) int64 {
 	n, _ := ask("measure", crossing{function: fnBytes, first: impl}, (*reader).word)
 	return n
@@ -152,7 +151,6 @@ func (h handle) release() error {
 	}
 }
 
-// misused returns the error of a handle that is not live.
 func (h handle) misused(release bool) error {
 	e := &HandleError{Released: release}
 	if asserts.Enabled {

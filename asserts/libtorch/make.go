@@ -102,7 +102,6 @@ func (s *Spec) check() error {
 // maxElements limits the memory that a spec can require.
 const maxElements = 1 << 30
 
-// elements returns the length of the storage that the sizes and strides span.
 func (s *Spec) elements() (int64, error) {
 	if s.Offset > maxElements {
 		return 0, fmt.Errorf("the offset %d is more than %d elements", s.Offset, maxElements)
@@ -226,7 +225,6 @@ func (s *Spec) strided() (Tensor, error) {
 	return newTensor(r.word()), nil
 }
 
-// data returns the initial bytes of a storage.
 func (s *Spec) data(elements int64) []byte {
 	if s.Bytes != nil {
 		return s.Bytes

@@ -97,7 +97,6 @@ func parse(op *asserts.Op) (*schema.Op, error) {
 	return parsed, nil
 }
 
-// receiver returns the receiver for a method, if an option sets it.
 func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
 	for _, r := range l.Receivers {
 		v := reflect.ValueOf(r)
@@ -125,7 +124,6 @@ func (l *library) lacksReceiver(k asserts.Kernel) string {
 	return ""
 }
 
-// config returns the data of the ops for a run of the suite.
 func (l *library) config() suite.Config {
 	return suite.Config{
 		Level: l.job.Level, Seed: l.job.Seed,

@@ -55,7 +55,6 @@ func check(t TB, strict bool) {
 	})
 }
 
-// faultsOf returns the first faults in a scope: double releases and uses after release.
 func (r *Registry) faultsOf(s *testScope) []*RuleError {
 	r.mu.Lock()
 	defer r.mu.Unlock()

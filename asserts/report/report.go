@@ -144,7 +144,6 @@ func Lacking(lacks map[string]int) string {
 	return "skipped, as the library does not have it, with the number of tensors: " + strings.Join(words, ", ")
 }
 
-// held returns the checks of an op that held on a device, and those skipped.
 func (op *OpResult) held(device engine.Device) []asserts.Result {
 	t := op.Devices[device]
 	var all []asserts.Result
@@ -235,7 +234,6 @@ func (r *Report) CrashText(op *OpResult, c Crash) string {
 	return op.own(b.String())
 }
 
-// sameCrash returns the other ops that crash in the same function.
 func (r *Report) sameCrash(op *OpResult, c Crash) []string {
 	var ops []string
 	for _, other := range r.Ops {
@@ -424,7 +422,6 @@ func (r *OpResult) writeClasses(t *textWriter) {
 	}
 }
 
-// cut returns the unfinished cases of an op, by reason.
 func (op *OpResult) cut() []asserts.Result {
 	var all []asserts.Result
 	for _, why := range slices.Sorted(maps.Keys(op.Unfinished)) {

@@ -8,7 +8,6 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// firstLine returns the first line of a finding, or else another text.
 func firstLine(r asserts.Result, other string) string {
 	first, _, _ := strings.Cut(r.Text, "\n")
 	return cmp.Or(first, other)
@@ -50,7 +49,6 @@ func checkOf(r asserts.Result) string {
 	return r.Code.String() + " " + r.Code.Name()
 }
 
-// messageOf returns the result's message, truncated if necessary.
 func messageOf(r asserts.Result) string {
 	switch {
 	case r.Report != "":

@@ -125,7 +125,6 @@ func (c *control) each(ctx context.Context, pairs []*work.Calls, res *report.OpR
 	return false, nil
 }
 
-// differs reports whether a result has findings, or would without an allowlist.
 func differs(r *report.CaseResult) bool { return len(r.Found)+len(r.Waived) > 0 }
 
 // followed returns what shows that a result depends on the previous call, or on whether there was one, or nil.

@@ -36,10 +36,8 @@ func (p pid) times() (own, waited time.Duration) {
 // does reports whether the state of a process or a thread, the first of its fields, is a letter.
 func does(fields []string, letter string) bool { return len(fields) > 0 && fields[0] == letter }
 
-// stopped reports whether a process is stopped, until it is continued.
 func (p pid) stopped() bool { return does(procstat.Of(int(p)), "T") }
 
-// ended reports whether a process has ended but was not waited for yet.
 func (p pid) ended() bool { return does(procstat.Of(int(p)), "Z") }
 
 // runnable reports whether a thread of a process runs, or waits for a processor.

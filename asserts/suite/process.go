@@ -287,7 +287,6 @@ func (p *process) childEnded() bool {
 	return slices.ContainsFunc(p.pids(), func(id pid) bool { return slices.ContainsFunc(id.children(), pid.ended) })
 }
 
-// time returns the processor time of pids; 0 if not known.
 func (p *process) time() (sum time.Duration) {
 	for _, id := range p.pids() {
 		own, _ := id.times()
@@ -462,7 +461,6 @@ func goTrace(text string) (first string, trace []string, ok bool) {
 // exhausted are last words of a process that got no memory: of Go, with the race detector or not, C and sanitizers.
 var exhausted = []string{"out of memory", "address space collisions", "annot allocate memory", "failed to allocate"}
 
-// send sends a request. A worker that can't be sent one is over, or does not answer.
 func (p *process) send(q request) {
 	q.Worker = p.worker.Pid
 	p.in.SetWriteDeadline(time.Now().Add(startup)) // it may have been stopped

@@ -76,7 +76,6 @@ const lineForeign = "foreign"
 // loadMark is written by a worker before it loads a library.
 const loadMark = "\x1e"
 
-// foreign returns the error for a worker's line without the key.
 func foreign(text string) error {
 	return fmt.Errorf("a worker answered %q: the kernel may have written to file %d, which belongs to the worker", text, replyFile)
 }

@@ -83,7 +83,6 @@ func (s *ResultStore) open() error {
 	return errors.Join(mode, s.read())
 }
 
-// isState reports whether a file's first line is that of a state.
 func isState(path string) bool {
 	f, _ := os.Open(path) // nil has no content
 	defer f.Close()

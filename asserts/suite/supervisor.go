@@ -39,7 +39,6 @@ type opFacts struct {
 	apart   []string // calls to repeat in another process
 }
 
-// begin resets the facts about the op.
 func (s *supervisor) begin(o engine.Operator) *report.OpResult {
 	s.known = opFacts{origins: make(map[int]report.Origin), last: -1, writes: make(writes)}
 	return report.NewOpResult(o)

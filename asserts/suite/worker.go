@@ -167,7 +167,6 @@ func (s *server) answer(text string) (err error) {
 	return s.say(lineDone)
 }
 
-// show reports to the run the call in progress, or with nil its end.
 func (s *server) show(c *sample.Case) {
 	text := ""
 	if c != nil {
@@ -176,7 +175,6 @@ func (s *server) show(c *sample.Case) {
 	s.say(lineCall, text)
 }
 
-// attempt makes one call unchanged.
 func (s *server) attempt(t *work.Target, q request) error {
 	c, err := decode[sample.Case](q.Case)
 	if err != nil {
@@ -189,7 +187,6 @@ func (s *server) attempt(t *work.Target, q request) error {
 	return s.end(&result)
 }
 
-// callApart makes calls, and reports the observation of the last one.
 func (s *server) callApart(t *work.Target, q request) error {
 	calls, err := decode[work.Calls](q.Apart)
 	if err != nil {
@@ -213,7 +210,6 @@ func (s *server) cases(t *work.Target, q request) error {
 	return s.Runner.Cases(t, work.Span{From: q.From, To: q.To, Skip: q.Skip, Resumed: q.Learned != ""}, starting, s.end)
 }
 
-// learned reports the facts that the openings show to the run.
 func (s *server) learned(l *design.Learned) {
 	text, _ := encode(l)
 	s.say(lineLearned, text)

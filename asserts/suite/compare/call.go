@@ -67,14 +67,12 @@ func (c *call) returned(result int) []*side {
 	return slices.DeleteFunc(slices.Clone(c.returns), func(s *side) bool { return s.of != result })
 }
 
-// planned reports whether the check is made on a return.
 func (c *call) planned(result int) bool {
 	return slices.ContainsFunc(c.op.Plan(), func(line asserts.Check) bool {
 		return line.Code == asserts.MetaAlias && line.On == asserts.ResultRef(result)
 	})
 }
 
-// skip counts a tensor that is not compared.
 func (c *call) skip(reason string) {
 	i := slices.IndexFunc(c.verdict.Skips, func(s asserts.Skip) bool { return s.Reason == reason })
 	if i < 0 {
@@ -84,7 +82,6 @@ func (c *call) skip(reason string) {
 	c.verdict.Skips[i].Count++
 }
 
-// passesOver reports whether the policy skips tensors, and counts the skip.
 func (c *call) passesOver(tensors ...*asserts.Observation) bool {
 	reason, skip := c.policy.Skips(asserts.MetaAlias, c.seen.Modes, tensors...)
 	if skip {
@@ -185,7 +182,6 @@ func (c *call) kernel() string {
 	return "the " + c.on + " kernel"
 }
 
-// breaks returns the first check of the identity level that a return violates.
 func (c *call) breaks(at asserts.Place) asserts.Code {
 	seen := *c.seen
 	seen.Level = asserts.Identity

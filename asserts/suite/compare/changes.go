@@ -20,7 +20,6 @@ func Changes(op *asserts.Op, real, twin *asserts.Seen, on string, policy *assert
 	return r.conclude()
 }
 
-// alone reports whether no other argument shares an argument's storage.
 func (c *call) alone(in *side) bool {
 	other := func(of *side) bool { return of != in && of.holds(in.before.Storage, storageOf) }
 	return in.before.Storage != 0 && in.after.Storage == in.before.Storage && !slices.ContainsFunc(c.arguments, other)

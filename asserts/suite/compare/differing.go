@@ -62,7 +62,6 @@ func eachPair(op *asserts.Op, a, b *asserts.Seen, add func(d Difference, x, y *a
 	}
 }
 
-// known reports whether all bytes of two tensors of one shape are known.
 func known(x, y *asserts.Snapshot) bool {
 	return x.Nbytes == y.Nbytes && int64(len(x.Bytes)) == x.Nbytes && int64(len(y.Bytes)) == y.Nbytes && x.Within()
 }

@@ -20,7 +20,6 @@ func Twins(op *asserts.Op, real, twin *asserts.Seen, on string, policy *asserts.
 	return r.conclude()
 }
 
-// compareReturns judges the returns; m is the other call.
 func (c *call) compareReturns(m *call) {
 	for i := range c.op.Results {
 		if c.planned(i) {

@@ -128,7 +128,6 @@ func beyondOf(op *asserts.Op, real, twin *asserts.Seen, tolerance float64, of *s
 	return faults, left
 }
 
-// readable reports whether the elements of two tensors are numbers that can be compared one by one.
 func readable(x, y *asserts.Snapshot) bool {
 	d, known := tensor.ParseDType(x.DType)
 	return known && d.Writable() && x.DType == y.DType && slices.Equal(x.Sizes, y.Sizes) && whole(x) && whole(y)
@@ -175,7 +174,6 @@ func parts(d tensor.DType) int {
 	return 1
 }
 
-// numbersOf returns the numbers of a tensor's elements in row-major order.
 func numbersOf(s *asserts.Snapshot, d tensor.DType) (all []float64) {
 	size := d.Size()
 	for number := range tensor.Numel(s.Sizes) {

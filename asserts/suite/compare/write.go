@@ -99,7 +99,6 @@ func which(i, n int) ElementRole {
 	return Other
 }
 
-// bytesRead reports whether a tensor is plain and its bytes were read.
 func bytesRead(o *asserts.Observation) bool {
 	return o.Traits == 0 && o.Content != nil && o.Content.Nbytes > 0
 }

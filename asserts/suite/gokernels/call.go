@@ -70,7 +70,6 @@ func Inputs(fn reflect.Type) (at []int) {
 	return at
 }
 
-// passed returns the schema's arguments among the parameters of a call.
 func (k *goKernel) passed(in []reflect.Value) []reflect.Value {
 	return slicesx.Map(k.at, func(at int) reflect.Value { return in[at] })
 }
@@ -141,7 +140,6 @@ func (e *Engine) arguments(op *schema.Op, k goKernel, args []any) (in []reflect.
 	return in, nil
 }
 
-// call calls a kernel. A panic or a returned error rejects the arguments.
 func call(kernel goKernel, in []reflect.Value) (results []reflect.Value, err error) {
 	defer kernelError(&err)
 	if kernel.Type().IsVariadic() {
@@ -196,7 +194,6 @@ func kernelError(err *error) {
 	}
 }
 
-// heldTensors returns the tensors of each argument that holds some; of a slice, its present elements.
 func (l *Library) heldTensors(schemas []schema.Argument, passed []reflect.Value) [][]asserts.Tensor {
 	var all [][]asserts.Tensor
 	for i, arg := range schemas {

@@ -64,7 +64,6 @@ type viewLayout struct {
 	sort  string
 }
 
-// viewed returns a tensor of a layout, or nil.
 func (e *Engine) viewed(l viewLayout) *handle {
 	if h := e.repeatFound(l); h != nil || e.views.searches[l.sort] >= mostViewSearches {
 		return h
@@ -136,7 +135,6 @@ func (e *Engine) search(l viewLayout, op *schema.Op, i int) {
 	}
 }
 
-// base returns a base of a layout, or nil if the library can't make one.
 func (e *Engine) base(l viewLayout, i int) *handle {
 	if l.on != nil {
 		return l.on

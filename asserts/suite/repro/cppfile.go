@@ -194,7 +194,6 @@ var cppTypes = map[tensor.DType]string{
 	tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>",
 }
 
-// cppFlat returns an expression for a one-dimensional tensor with these bytes.
 func cppFlat(cpp *dialect, dtype tensor.DType, data []byte) string {
 	name, of := cpp.names(dtype.String()), cppTypes[dtype]
 	if of == "" {

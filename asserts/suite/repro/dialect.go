@@ -56,7 +56,6 @@ func (p *program) argument(of asserts.Place) (string, error) {
 	return p.names[of.Index], nil
 }
 
-// value returns an expression for a value of an argument; name is the variable for a tensor.
 func (p *program) value(v *sample.Value, argument int, name string) (string, error) {
 	switch {
 	case v.Kind == sample.TensorValue:
@@ -89,7 +88,6 @@ func (p *program) value(v *sample.Value, argument int, name string) (string, err
 	return p.scalar(v)
 }
 
-// call returns the call of an op, or of a method ns::Class.method with an object of its class.
 func (p *program) call(v *sample.Value, args []string) string {
 	if class, name, ok := strings.Cut(v.Text, "."); ok && p.method != nil && len(args) > 0 {
 		object := &v.List[0]
@@ -103,7 +101,6 @@ func (p *program) call(v *sample.Value, args []string) string {
 	return p.called(v.Text, args)
 }
 
-// variable declares a tensor with an expression, and returns its variable.
 func (p *program) variable(t *sample.TensorSpec, name string, makes func(t *sample.TensorSpec, turn int) (string, error)) (string, error) {
 	text := ""
 	var err error

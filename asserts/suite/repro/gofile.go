@@ -129,7 +129,6 @@ func (g *goFile) function(name string) (string, error) {
 	return base + "." + rest, nil
 }
 
-// call makes the arguments, and returns the call.
 func (g *goFile) call(recipe string) (string, error) {
 	c, err := readCase(g.op, recipe)
 	if err != nil {
@@ -202,7 +201,6 @@ func standard(text string) (*sample.Value, error) {
 	return &v, nil
 }
 
-// value returns an expression for a value of a Go type; name is the variable for a tensor.
 func (g *goFile) value(v *sample.Value, to, name string) (string, error) {
 	elem, pointer := strings.CutPrefix(to, "*")
 	item, isList := strings.CutPrefix(to, "[]")
@@ -358,7 +356,6 @@ func (g *goFile) judged(f Problem, call string) error {
 	return nil
 }
 
-// results returns the statement of a call, with names for the results in use.
 func (g *goFile) results(call, used string) string {
 	var names []string
 	for i := range g.fn.Returns {
@@ -420,7 +417,6 @@ func (g *goFile) apart(f Problem) error {
 	return nil
 }
 
-// called returns the statements of a call, which end the program if the kernel returns an error.
 func (g *goFile) called(call, used string) string {
 	text := g.results(call, used)
 	if g.fn.Fails {

@@ -215,7 +215,6 @@ func (f Problem) Name() string {
 	return slug(f.Op.Op) + "-" + slug(what)
 }
 
-// slug returns text without the characters that are not allowed in file names.
 func slug(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -269,7 +269,6 @@ func save(p *report.ReproProgram) error {
 	return os.WriteFile(p.File, []byte(p.Text), 0o666)
 }
 
-// precompile precompiles the headers, and returns the flags for building programs with the result.
 func (d *ProgramFolder) precompile(by *programRunner, folder string) []string {
 	file := filepath.Join(folder, "headers.h")
 	if err := os.WriteFile(file, []byte(headers), 0o666); err != nil {

@@ -88,7 +88,6 @@ func keyword(name, value string) string {
 	return name + "=" + value
 }
 
-// place returns the expression for a tensor of a violation.
 func (k *pythonCall) place(p asserts.Place) (x string, err error) {
 	x = "result"
 	switch {
@@ -158,7 +157,6 @@ func (k *pythonCall) shows(f *report.Finding) (*predicate, error) {
 	return p, err
 }
 
-// twin returns the device of the finding's second call, or "".
 func twin(f *report.Finding) engine.Device {
 	if f.Violation.Code != asserts.MetaAlias || len(f.Devices) < 2 {
 		return ""

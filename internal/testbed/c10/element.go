@@ -10,7 +10,6 @@ import (
 // tensor has no bytes: its elements read as zero and writes to it are dropped, so a kernel whose control flow does not
 // depend on values is also its meta kernel.
 
-// element returns the bytes of an element, nil on meta.
 func (t *Tensor) element(i int64) []byte {
 	x := t.get()
 	for x.inner != nil {

@@ -40,7 +40,6 @@ func init() {
 	}
 }
 
-// build makes a dense tensor, or one that holds or wraps a dense one.
 func build(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
 	dtype, ok := dtypes[d.DType]
 	if !ok {
@@ -69,7 +68,6 @@ func view(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error) {
 	return t.(*c10.Tensor).AsStrided(d.Sizes, d.Strides, d.Offset), nil
 }
 
-// coo makes a sparse tensor with an entry for every element of a dense one.
 func coo(dense *c10.Tensor) *c10.Tensor {
 	n, rank := dense.Numel(), dense.Dim()
 	indices := c10.Empty([]int64{rank, n}, c10.TensorOptions{DType: c10.Int64})
@@ -93,7 +91,6 @@ func twins(ts []asserts.Tensor) ([]asserts.Tensor, error) {
 
 var devices = map[engine.Device]c10.Device{engine.CPU: c10.CPU, engine.Meta: c10.Meta}
 
-// value turns a value of the suite into one of the embedded engine's types.
 func value(v any, to reflect.Type) (any, bool) {
 	switch v := v.(type) {
 	case engine.DType:

@@ -136,7 +136,6 @@ func acts() []act {
 	return acts
 }
 
-// faults returns the faults of an act, one for each placement.
 func (a act) faults(code asserts.Code) []Planted {
 	var faults []Planted
 	for _, p := range a.at {
@@ -160,7 +159,6 @@ func orFour(of func() *c10.Tensor) *c10.Tensor {
 	return of()
 }
 
-// twins returns a healthy call for each placement of every act, with the arguments of the fault.
 func twins() []Silent {
 	healthy := map[string]string{}
 	for _, k := range Kernels() {

@@ -22,7 +22,6 @@ func sparse() *c10.Tensor {
 	return c10.NewSparseCOO(indices, vector(1, 2), []int64{4}, true)
 }
 
-// keep keeps a handle, as a cache would.
 func keep(t *c10.Tensor) { t.Retain() }
 
 func returnWith(t, with *c10.Tensor) *c10.Tensor {

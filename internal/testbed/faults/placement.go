@@ -138,7 +138,6 @@ var returnedSelves = []placement{
 
 // The correct kernels.
 
-// increased writes a tensor, unless it is undefined, and returns it.
 func increased(t *c10.Tensor) *c10.Tensor {
 	if t == nil {
 		return nil
@@ -150,7 +149,6 @@ func increased(t *c10.Tensor) *c10.Tensor {
 	return t
 }
 
-// scribble writes an element without a version bump.
 func scribble(t *c10.Tensor) { t.SetFloat(0, t.Float(0)+1) }
 
 func negated(self *c10.Tensor) *c10.Tensor { return kernels.Neg(self) }

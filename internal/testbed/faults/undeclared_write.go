@@ -63,7 +63,6 @@ func changeNaNs(t *c10.Tensor) {
 	}
 }
 
-// writeBehind writes after the last element, if the storage has room there.
 func writeBehind(t *c10.Tensor) {
 	if end := (t.Offset() + t.Numel()) * t.DType().Size(); end < int64(len(t.Bytes())) {
 		t.Bytes()[end]++

@@ -37,7 +37,6 @@ func ToDtype(self *c10.Tensor, dtype c10.DType, nonBlocking, copy bool, memoryFo
 	return out
 }
 
-// newOptions reads the options of a factory; the default is float32 on CPU.
 func newOptions(dtype *c10.DType, layout *c10.Layout, device *c10.Device) c10.TensorOptions {
 	c10.Check(layout == nil || *layout == c10.Strided, "this factory makes strided tensors")
 	o := c10.TensorOptions{DType: c10.Float32}

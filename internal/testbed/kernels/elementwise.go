@@ -6,7 +6,6 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
-// unary computes a new tensor from the elements of one.
 func unary(self *c10.Tensor, f func(float64) float64) *c10.Tensor {
 	return fill(c10.Empty(self.Sizes(), self.Options()), mapped(self, f))
 }
@@ -19,7 +18,6 @@ func mapped(self *c10.Tensor, f func(float64) float64) []float64 {
 	return values
 }
 
-// binary computes a new tensor from the elements of two, broadcast.
 func binary(self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
 	sizes := broadcastSizes(self.Sizes(), other.Sizes())
 	return fill(c10.Empty(sizes, c10.Common(self, other)), zipped(self, other, sizes, f))

@@ -51,7 +51,6 @@ func (g geometry) drop(d int64) geometry {
 	return g
 }
 
-// slice takes the elements from start up to end, both clamped to the dimension.
 func (g geometry) slice(dim, start, end, step int64) geometry {
 	c10.Check(len(g.sizes) > 0, "slice of a 0-dim tensor")
 	c10.Check(step > 0, "slice step %d", step)

@@ -70,7 +70,6 @@ func total(values []float64) float64 {
 	return sum
 }
 
-// sumOptions returns the options of a sum: the requested dtype, or int64 for integers.
 func sumOptions(self *c10.Tensor, dtype *c10.DType) c10.TensorOptions {
 	o := self.Options()
 	switch {
@@ -96,7 +95,6 @@ func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min, max *c10.Tensor) 
 	return reduce(self, dims, keepdim, self.Options(), extreme(slices.Min)), reduce(self, dims, keepdim, self.Options(), extreme(slices.Max))
 }
 
-// extreme returns the least or greatest value of a group, NaN if one is NaN.
 func extreme(of func([]float64) float64) func([]float64) float64 {
 	return func(group []float64) float64 {
 		c10.Check(len(group) > 0, "the extremes of no elements")

@@ -162,7 +162,6 @@ func (b *builder) shared(sizes []int64) []int64 {
 	return strides
 }
 
-// apart returns strides under which no elements share memory.
 func (b *builder) apart(sizes []int64) []int64 { return c10.ContiguousStrides(sizes) }
 
 // wave oscillates through positive numbers, negative ones and zero.
@@ -179,7 +178,6 @@ func written(sizes ...int64) *description {
 	return elements(sizes, c10.Float32, (*builder).apart, wave)
 }
 
-// ints is a tensor of numbers from 0 to n-1.
 func ints(n int64, sizes ...int64) *description {
 	return elements(sizes, c10.Int64, (*builder).shared, func(i int64) float64 { return float64(i * 2 % n) })
 }

@@ -13,10 +13,8 @@ var shapes = []struct {
 	{"one-element", []int64{1, 1}},
 }
 
-// unary returns the cases of an op on one tensor; rest is its other arguments.
 func unary(op string, rest ...any) []testCase { return onShapes(op, floats, rest) }
 
-// onShapes returns the cases of an op on one tensor of each shape.
 func onShapes(op string, self func(sizes ...int64) *description, rest []any) []testCase {
 	var cases []testCase
 	for _, shape := range shapes {

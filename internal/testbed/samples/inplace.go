@@ -4,7 +4,6 @@ import "slices"
 
 func unaryInPlace(op string, rest ...any) []testCase { return onShapes(op, written, rest) }
 
-// binaryInPlace returns the cases of an op that writes the first of two tensors.
 func binaryInPlace(op string, rest ...any) []testCase {
 	return with(rest,
 		call(op, "matrix", written(2, 3), floats(2, 3)),

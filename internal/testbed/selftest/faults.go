@@ -43,7 +43,6 @@ func Faults() []FaultResult {
 	return results
 }
 
-// runOnMeta compares a fault's call with the same call on meta.
 func runOnMeta(f faults.Planted) FaultResult {
 	r := FaultResult{Fault: f, Level: asserts.Meta}
 	i := slices.IndexFunc(faulty.Kernels, func(k asserts.Kernel) bool { return k.Op.Name == f.Op })
@@ -76,7 +75,6 @@ func lint(f faults.Planted) FaultResult {
 	return r
 }
 
-// subjectAt returns the name of the argument or return at an offset in a schema.
 func subjectAt(op *schema.Op, pos token.Position) string {
 	for _, a := range op.Func.Args {
 		if a.Pos == pos {
@@ -111,7 +109,6 @@ func runFault(f faults.Planted, level asserts.Level) FaultResult {
 	return r
 }
 
-// wrong returns the differences between a report and the expected one.
 func wrong(f faults.Planted, ran CallOutcome) string {
 	switch {
 	case ran.Panic != nil:

@@ -80,7 +80,6 @@ func writeMatrix(w io.Writer, right map[string]bool) []string {
 	return reasons
 }
 
-// cell returns how many of a cell's faults were reported correctly at every level.
 func cell(c faults.Cell, right map[string]bool) string {
 	n := 0
 	for _, f := range c.Faults {

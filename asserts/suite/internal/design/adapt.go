@@ -134,12 +134,10 @@ func on(pattern string, revise func(*revision, []string) bool, words ...string) 
 	return errorRule{words, whenUsed(pattern), revise}
 }
 
-// targets returns a change of the tensors that the error is about.
 func targets(change func(*sample.TensorSpec)) func(*revision, []string) bool {
 	return func(m *revision, _ []string) bool { return m.each(m.targets(), change) }
 }
 
-// form returns a change of these tensors to one of some forms.
 func form(forms ...engine.Form) func(*revision, []string) bool {
 	return func(m *revision, _ []string) bool {
 		m.setForm(m.targets(), sample.Pick(m.rng, forms))

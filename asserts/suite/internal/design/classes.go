@@ -171,7 +171,6 @@ func ofArg(i int) selector {
 	return func(c *sample.Case) []*sample.TensorSpec { return c.Args[i].AppendTensors(nil) }
 }
 
-// lastOf selects the last tensor of a list.
 func lastOf(i int) selector {
 	return func(c *sample.Case) []*sample.TensorSpec {
 		all := c.Args[i].AppendTensors(nil)

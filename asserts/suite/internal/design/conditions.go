@@ -133,7 +133,6 @@ type argumentTerm struct {
 	at     int
 }
 
-// known reports whether the term can be set.
 func (t argumentTerm) known() bool { return t.tensor != nil || t.value != nil }
 
 // dtype returns the dtype of the term, or the one in the text.
@@ -236,7 +235,6 @@ func (t argumentTerm) set(operator string, other argumentTerm, text string) bool
 	return t.tensor.String() != before
 }
 
-// comparing returns a number for which the comparison with n is true.
 func comparing(operator string, n int64) int64 {
 	switch operator {
 	case ">", "!=":

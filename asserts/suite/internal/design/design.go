@@ -466,7 +466,6 @@ func (b *designer) tensors() {
 	}
 }
 
-// optional varies a tensor that the base omits.
 func (b *designer) optional(i int, arg schema.Argument) {
 	_, dtype := b.main()
 	given := b.given(i, arg)
@@ -587,7 +586,6 @@ func (b *designer) bounds(i int, arg schema.Argument) {
 	}
 }
 
-// objects adds classes of the objects that ops make for an argument.
 func (b *designer) objects(i int, arg schema.Argument) {
 	for _, maker := range b.makers {
 		if returns := maker.Func.Returns; returns[0].Type.String() == Unwrap(arg.Type).String() {
@@ -603,7 +601,6 @@ func byTwo(arg string, v sample.Value) bool {
 	return name && (v.Int == 2 || len(v.List) > 0 && v.String() == same(len(v.List), 2).String())
 }
 
-// listAt returns the base's list for an argument, or a plausible one.
 func (b *designer) listAt(i int, arg schema.Argument) []sample.Value {
 	if v := b.base.Args[i]; v.Kind == sample.ListValue && len(v.List) > 0 {
 		return v.List
@@ -878,7 +875,6 @@ func batches(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n in
 	return batched(c, ts, m, n)
 }
 
-// inputs returns all tensors except results, including indices and masks.
 func (b *designer) inputs(c *sample.Case) (ts []*sample.TensorSpec) {
 	for i, arg := range b.op.Func.Args {
 		if !IsOut(arg) {

@@ -116,7 +116,6 @@ func argumentNamed(op *schema.Op, name string) int {
 	return -1
 }
 
-// argument returns the reason why an argument does not accept a value, or "".
 func (f *fitter) argument(op *schema.Op, i int, v sample.Value) string {
 	a := op.Func.Args[i]
 	if v.Kind == sample.DefaultValue && a.Default == "" {
@@ -130,7 +129,6 @@ func (f *fitter) argument(op *schema.Op, i int, v sample.Value) string {
 	return f.value(a.Type, v)
 }
 
-// value returns the reason why a type does not accept a value, or "".
 func (f *fitter) value(t schema.Type, v sample.Value) string {
 	switch {
 	case v.Kind == sample.DefaultValue || v.Kind == sample.SameValue || t.Kind == schema.Optional && v.Kind == sample.NoneValue:

@@ -81,7 +81,6 @@ func (g *CaseGenerator) mark(c *sample.Case) {
 	}
 }
 
-// unify makes compatible tensors the same tensor, except for out arguments.
 func (g *CaseGenerator) unify(c *sample.Case) {
 	outs := OutsOf(g.op, c)
 	all := c.Tensors()

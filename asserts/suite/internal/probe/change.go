@@ -28,7 +28,6 @@ func matrices(c *sample.Case) []*sample.TensorSpec {
 	return slices.DeleteFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return len(t.Sizes) < 2 })
 }
 
-// widen adds to a size of tensors, by its distance from the end.
 func widen(ts []*sample.TensorSpec, dim int, by int64) {
 	for _, t := range ts {
 		t.Sizes[len(t.Sizes)-dim] += by
@@ -71,7 +70,6 @@ func lengthened(elements int64) []Change {
 	}
 }
 
-// growing returns the tensors that have elements in a dimension.
 func growing(c *sample.Case) []*sample.TensorSpec {
 	return slices.DeleteFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return len(t.Sizes) == 0 || tensor.Numel(t.Sizes) == 0 })
 }

@@ -36,7 +36,6 @@ func hasGenerator(c *Call) bool {
 	return !c.leavesMemory() && slices.ContainsFunc(c.Case.Args, func(v sample.Value) bool { return v.Kind == sample.GeneratorValue })
 }
 
-// changed returns a copy of a case with other values for its generators.
 func changed(c *sample.Case, change func(sample.Value) sample.Value) *sample.Case {
 	like := c.Clone()
 	for i, v := range like.Args {

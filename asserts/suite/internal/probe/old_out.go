@@ -26,7 +26,6 @@ var _ = add(Row{
 	NoProgram: "no program fills an argument for a result",
 })
 
-// filled makes the call with a number in each element of the arguments for results.
 func (c *Call) filled(value float64) *asserts.Seen {
 	like := c.Case.Clone()
 	for i, arg := range c.Op.Schema.Func.Args {

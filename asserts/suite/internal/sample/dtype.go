@@ -19,7 +19,6 @@ func Element(name string) tensor.DType {
 	return tensor.Float32
 }
 
-// counts reports whether a dtype has only integers.
 func counts(d tensor.DType) bool { return d.Class() == tensor.Integral || d.Class() == tensor.Boolean }
 
 // tensorDTypes are the dtypes of the tensors that can be made.

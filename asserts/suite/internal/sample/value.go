@@ -150,7 +150,6 @@ func (p *valueParser) value() Value {
 	return p.plain(t)
 }
 
-// quoted reads a text to its end, with quotes doubled.
 func (p *valueParser) quoted() string {
 	var b strings.Builder
 	for {
@@ -396,7 +395,6 @@ func (p *valueParser) tensor(dtype string) Value {
 // mostOwn is the maximum number of elements of a tensor in a user's case: a worker has memory for a few such tensors.
 const mostOwn = 1 << 24
 
-// elements returns the number of elements, or a greater number than allowed.
 func elements(sizes []int64) float64 {
 	n := 1.0
 	for _, s := range sizes {

@@ -145,7 +145,6 @@ func (r *Runner) compareValues(t *Target, a *attempt, other *deviceCall, tally *
 	return t.findings(settled, result, first.on, other.on)
 }
 
-// finding completes a finding with the case that shows it.
 func (r *Runner) finding(t *Target, c *sample.Case, f *report.Finding, number int) *report.Finding {
 	v := f.Violation
 	for _, o := range []*asserts.Observation{&v.Before, &v.After, &v.Other} {

@@ -117,7 +117,6 @@ func (m *maker) result(op string, args []any) (any, error) {
 	return results[0], nil
 }
 
-// after calls an op, and returns its first argument.
 func (m *maker) after(op string, args []any) (any, error) {
 	if isNew(args[0]) {
 		made, err := m.engine.Object(op, args)

@@ -29,7 +29,6 @@ func (r *Runner) judgeThrownFaults(t *Target, c *sample.Case, err error) {
 	}
 }
 
-// outsideAccesses returns the accesses of the last call outside of its tensors.
 func (r *Runner) outsideAccesses(t *Target) []asserts.Fault {
 	return slices.DeleteFunc(r.touched(t).faults, func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
 }

@@ -26,7 +26,6 @@ func (r *Runner) arrange(t *Target, how probe.Setup) {
 	}
 }
 
-// touched returns the memory faults of the last call.
 func (r *Runner) touched(t *Target) (touched memory) {
 	if w := r.watcher(); w != nil {
 		touched.faults, touched.unwatched, touched.unfilled = w.MemoryFaults(t.judged)
