@@ -107,8 +107,7 @@ func parseSettings(text string) (*settings, error) {
 }
 
 func (s *settings) set(option string) bool {
-	name, value, _ := strings.Cut(option, "=")
-	switch name {
+	switch name, value, _ := strings.Cut(option, "="); name {
 	case "level":
 		if value != Identity.String() && value != Content.String() {
 			return false

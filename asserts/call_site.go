@@ -96,8 +96,7 @@ var program = sync.OnceValue(func() *debug.BuildInfo {
 func goroutines() (self, creator uint64) {
 	trace := make([]byte, 4<<10)
 	for {
-		n := runtime.Stack(trace, false)
-		if n < len(trace) {
+		if n := runtime.Stack(trace, false); n < len(trace) {
 			trace = trace[:n]
 			break
 		}
@@ -108,7 +107,6 @@ func goroutines() (self, creator uint64) {
 }
 
 func number(text []byte) uint64 {
-	rest := bytes.TrimLeft(text, "0123456789")
-	n, _ := strconv.ParseUint(string(text[:len(text)-len(rest)]), 10, 64)
+	n, _ := strconv.ParseUint(string(text[:len(text)-len(bytes.TrimLeft(text, "0123456789"))]), 10, 64)
 	return n
 }

@@ -9,13 +9,12 @@ import (
 
 // A checkRow is everything about one check. All lists of checks derive from the rows: a new check is a file with one.
 type checkRow struct {
-	code    Code
-	name    string
-	promise Promise
-	rule    string
-	breaks  string
-	level   Level
-	about   About
+	code         Code
+	name         string
+	promise      Promise
+	rule, breaks string
+	level        Level
+	about        About
 
 	// plans reports whether the schema calls for the check on a subject, and for a check about a
 	// pair against another subject. It is nil for a check that is not judged on single calls.

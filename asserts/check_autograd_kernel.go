@@ -57,8 +57,7 @@ func (j *judge) autogradKernels() {
 		if !j.judged(AutogradKernel, &out.Observation) || j.op.Autograd && !out.Content.Leaf {
 			continue
 		}
-		v := j.reportOutput(AutogradKernel, out)
-		switch {
+		switch v := j.reportOutput(AutogradKernel, out); {
 		case out.Content.Leaf:
 			v.Saw = v.Subject.String() + " is a leaf that requires grad: its history does not lead to the argument that requires grad"
 		case out.Content.RequiresGrad:

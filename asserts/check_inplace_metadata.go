@@ -62,8 +62,7 @@ func (j *judge) inplaceMetadata() {
 			continue
 		}
 		reported[impl] = true
-		v := j.reportInput(InplaceMetadata, in)
-		v.Saw = strings.Join(changes, ", ")
+		j.reportInput(InplaceMetadata, in).Saw = strings.Join(changes, ", ")
 	}
 }
 

@@ -170,8 +170,7 @@ func (j *judge) holders(impl, storage ID) (impls, storages int32) {
 		}
 	}
 	for _, in := range j.inputs {
-		b, a := &in.before, &in.after
-		if a.Impl == impl && b.Impl != impl {
+		if b, a := &in.before, &in.after; a.Impl == impl && b.Impl != impl {
 			impls++
 		} else if a.Storage == storage && (b.Storage != storage || b.Impl != a.Impl) {
 			on[a.Impl] = true

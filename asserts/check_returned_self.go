@@ -57,8 +57,7 @@ func (j *judge) writtenReturns() {
 			continue
 		}
 		out.wrong = true
-		v := j.reportMismatch(ReturnedSelf, out, owners[0])
-		if v.Saw == "" {
+		if v := j.reportMismatch(ReturnedSelf, out, owners[0]); v.Saw == "" {
 			v.Saw = fmt.Sprintf("%s is TensorImpl %v, %s is %v", v.Subject, out.Impl, v.Against, owners[0].after.Impl)
 		}
 	}

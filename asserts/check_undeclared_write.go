@@ -93,8 +93,7 @@ func (j *judge) undeclaredWrites() {
 		}
 		storages[in.before.Storage], impls[in.before.Impl] = true, true
 		if len(saw) > 0 {
-			v := j.reportInput(UndeclaredWrite, in)
-			v.Saw = strings.Join(saw, ", ")
+			j.reportInput(UndeclaredWrite, in).Saw = strings.Join(saw, ", ")
 		}
 	}
 }

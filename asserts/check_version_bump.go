@@ -56,8 +56,7 @@ func (j *judge) versionBumps() {
 			continue
 		}
 		reported[storage] = true
-		v := j.reportInput(VersionBump, in)
-		v.Saw = text + ", " + versions(in)
+		j.reportInput(VersionBump, in).Saw = text + ", " + versions(in)
 	}
 }
 

@@ -66,8 +66,7 @@ func (j *judge) views() {
 			continue
 		}
 		out.wrong = true
-		v := j.reportMismatch(ViewStorage, out, bases[0])
-		if v.Saw == "" {
+		if v := j.reportMismatch(ViewStorage, out, bases[0]); v.Saw == "" {
 			v.Saw = fmt.Sprintf("%s is on StorageImpl %v, %s is on %v", v.Subject, out.Storage, v.Against, bases[0].after.Storage)
 		}
 	}

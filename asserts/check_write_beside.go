@@ -48,8 +48,7 @@ func (j *judge) writesBeside() {
 		j.verdict.Judged[WriteBeside]++
 		other := func(v *Violation) bool { return v.Code != VersionBump && v.Before.Storage == storage } // a missing bump does not explain the bytes
 		if text != "" && !slices.ContainsFunc(j.verdict.Violations, other) {
-			v := j.reportInput(WriteBeside, in)
-			v.Saw = text
+			j.reportInput(WriteBeside, in).Saw = text
 		}
 	}
 }

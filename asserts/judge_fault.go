@@ -2,6 +2,7 @@ package asserts
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -48,10 +49,8 @@ func JudgeFaults(op *Op, seen *Seen, faults []Fault) Verdict {
 }
 
 func (j *judge) at(f *Fault) Place {
-	for i := range j.plan.args {
-		if s := &j.plan.args[i]; s.Name == f.Argument {
-			return s.Place(false, NoElement, "")
-		}
+	if i := slices.IndexFunc(j.plan.args, func(s subjectPlan) bool { return s.Name == f.Argument }); i >= 0 {
+		return j.plan.args[i].Place(false, NoElement, "")
 	}
 	if f.Return == 0 && f.Code.About()&Return == 0 {
 		return Process

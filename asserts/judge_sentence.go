@@ -32,8 +32,7 @@ func (v *Violation) sentence() string {
 	if v.Detail() != "" {
 		return "the kernel writes " + v.Subject.String() + ", and the schema does not declare it"
 	}
-	on := v.Subject.Name + v.Subject.element()
-	switch {
+	switch on := v.Subject.Name + v.Subject.element(); {
 	case v.Subject == Process || on == "" || v.Symptom == NoFake || names(v.Saw, on):
 		return v.Saw
 	case v.Subject.Return && on == "result":

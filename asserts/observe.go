@@ -18,13 +18,12 @@ const NotCounted int32 = -1
 
 // An Observation is the state of one tensor at one moment. The zero value is an undefined tensor.
 type Observation struct {
-	Impl        ID // 0: undefined
-	Storage     ID // 0: the tensor has no storage (sparse, mkldnn, ...)
-	ImplUses    int32
-	StorageUses int32
-	Version     uint32 // at the content level; below it, the bytes of the array that [ObserveSlice] observed
-	Traits      Traits
-	Content     *Snapshot // nil below the content level, and for a tensor without storage; but see Parts
+	Impl                  ID // 0: undefined
+	Storage               ID // 0: the tensor has no storage (sparse, mkldnn, ...)
+	ImplUses, StorageUses int32
+	Version               uint32 // at the content level; below it, the bytes of the array that [ObserveSlice] observed
+	Traits                Traits
+	Content               *Snapshot // nil below the content level, and for a tensor without storage; but see Parts
 }
 
 func (o *Observation) counted() bool { return o.ImplUses != NotCounted }
@@ -35,11 +34,10 @@ func (o *Observation) Defined() bool { return o.Impl != 0 }
 // A Snapshot is the part of an Observation that the content level adds. A storage without bytes, on
 // the meta device, has Digest 0 and no Bytes.
 type Snapshot struct {
-	DType   string
-	Device  string
-	Sizes   []int64
-	Strides []int64 // in elements
-	Offset  int64   // in elements
+	DType, Device string
+	Sizes         []int64
+	Strides       []int64 // in elements
+	Offset        int64   // in elements
 
 	// ItemSize is the size in bytes of an element, or of each part of a complex one, if it is not that of the dtype,
 	// such as for a float32 stored as a float64; 0 for that of the dtype, and Packed if elements share bytes.

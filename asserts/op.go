@@ -137,19 +137,14 @@ func (c *checkRow) plan(lines []Check, op *Op, on Ref) []Check {
 		}
 		return lines
 	}
-	if c.about&AgainstArgument != 0 {
-		for i := range op.Args {
-			if c.plans(op, subject, &op.Args[i]) {
-				lines = append(lines, Check{c.code, on, ArgRef(i)})
+	against := func(about About, all []Subject, ref func(int) Ref) {
+		for i := range all {
+			if c.about&about != 0 && c.plans(op, subject, &all[i]) {
+				lines = append(lines, Check{c.code, on, ref(i)})
 			}
 		}
 	}
-	if c.about&AgainstReturn != 0 {
-		for i := range op.Results {
-			if c.plans(op, subject, &op.Results[i]) {
-				lines = append(lines, Check{c.code, on, ResultRef(i)})
-			}
-		}
-	}
+	against(AgainstArgument, op.Args, ArgRef)
+	against(AgainstReturn, op.Results, ResultRef)
 	return lines
 }

@@ -77,8 +77,7 @@ func (op *Op) freeSet() string {
 	}
 	set := "a"
 	for used(set) {
-		last := len(set) - 1
-		if set[last] == 'z' {
+		if last := len(set) - 1; set[last] == 'z' {
 			set += "a"
 		} else {
 			set = set[:last] + string(set[last]+1)

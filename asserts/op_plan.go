@@ -14,8 +14,7 @@ import (
 // A plan is an Op with its names resolved, made at the first call.
 type plan struct {
 	op             *Op
-	args           []subjectPlan
-	results        []subjectPlan
+	args, results  []subjectPlan
 	returns        []usualReturn // the results as Call.usual needs them
 	usual          bool          // Call.usual can judge calls at the identity level
 	judgesContents bool          // Call.usual cannot judge calls at the content level

@@ -44,8 +44,7 @@ func (op *Op) register() {
 
 func (p *plan) sampled(share float64) bool {
 	n := p.begun.Add(1)
-	in := math.Ceil(float64(n)*share) != math.Ceil(float64(n-1)*share)
-	if in {
+	if in := math.Ceil(float64(n)*share) != math.Ceil(float64(n-1)*share); in {
 		return true
 	}
 	if p.sampledOut.Add(1) == 1 { //mutate:equivalent true: only saves time
@@ -159,8 +158,7 @@ func Main(m interface{ Run() int }) int {
 		}
 		Summarize().Write(os.Stderr)
 	}
-	wrong := func(f Found) bool { return f.Note == "" }
-	if slices.ContainsFunc(found, wrong) && status == 0 {
+	if wrong := func(f Found) bool { return f.Note == "" }; slices.ContainsFunc(found, wrong) && status == 0 {
 		status = 1
 	}
 	return status

@@ -17,10 +17,9 @@ type Outcome struct {
 
 	Autograd bool // call through autograd, as a program does
 
-	observations []asserts.Observation
-	argLens      []int
-	resultLens   []int
-	parts        []part
+	observations        []asserts.Observation
+	argLens, resultLens []int
+	parts               []part
 }
 
 // Release releases all handles in the results, and returns the first error.
@@ -237,8 +236,7 @@ func (out *Outcome) take(r *reader, side moment, subject, element int) {
 		into = &out.observations[len(out.observations)-1]
 	}
 	for range r.observation(into) {
-		what := r.observation(&o)
-		if side != unseen {
+		if what := r.observation(&o); side != unseen {
 			out.parts = append(out.parts, part{side, subject, element, partNames[what], o})
 		}
 	}

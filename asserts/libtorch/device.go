@@ -69,8 +69,7 @@ func deviceName(typ, index int64) string {
 }
 
 func typeName(typ int64) string {
-	own := brought.Load()
-	switch {
+	switch own := brought.Load(); {
 	case own != nil && typ == tensor.DeviceBrought:
 		return *own
 	case typ >= 0 && int(typ) < len(tensor.Devices):

@@ -317,8 +317,7 @@ func (s *Spec) uncoalesced() (Tensor, error) {
 		if parts[i], err = one(part, once.Value()); err != nil {
 			return Tensor{}, err
 		}
-		twice := Tensors(parts[i], parts[i])
-		if parts[2+i], err = one("aten::cat", twice, Int(int64(1-i))); err != nil {
+		if parts[2+i], err = one("aten::cat", Tensors(parts[i], parts[i]), Int(int64(1-i))); err != nil {
 			return Tensor{}, err
 		}
 	}

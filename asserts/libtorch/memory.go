@@ -4,14 +4,13 @@ import "strings"
 
 // A Touch is an illegal memory access by a kernel.
 type Touch struct {
-	How         TouchKind
-	Reads       bool
-	Writes      bool
-	Owner       TouchOwner // the present or former owner of the memory
-	Index       int        // position of an argument or a return in the schema
-	Nbytes      int64      // size of its storage
-	First, Last int64      // the bytes accessed, relative to the beginning of the storage
-	Frames      []string   // of the first access, innermost first; none if it was found only by its effects
+	How           TouchKind
+	Reads, Writes bool
+	Owner         TouchOwner // the present or former owner of the memory
+	Index         int        // position of an argument or a return in the schema
+	Nbytes        int64      // size of its storage
+	First, Last   int64      // the bytes accessed, relative to the beginning of the storage
+	Frames        []string   // of the first access, innermost first; none if it was found only by its effects
 }
 
 // A TouchKind is the reason why an access is illegal.

@@ -72,8 +72,7 @@ func (out *Outcome) partsOf(side moment, subject, tensors int) (parts []asserts.
 // parts of one tensor may share with each other, those of a view with its base's, and the sizes and
 // strides of nested tensors, which nothing writes, with each other's. op is the judged op.
 func HarmlessParts(op *asserts.Op, v *asserts.Violation) string {
-	on, against := v.Subject, v.Against
-	switch {
+	switch on, against := v.Subject, v.Against; {
 	case on.Return && on.Part() == "value" && v.Code == asserts.UndeclaredAlias && writes(op, on):
 		return "the value of a functional wrapper, which the functional op returned"
 	case !on.Inside || !against.Inside:

@@ -37,16 +37,15 @@ const (
 // A Value is an argument or a result of an operator, as plain data. An int is valid for a float argument; a Scalar
 // argument is an int, a float, a bool or a complex number. The error for an invalid value names the argument.
 type Value struct {
-	Kind    ValueKind
-	Int     int64
-	Float   float64
-	Imag    float64
-	Str     string
-	Tensor  Tensor
-	Object  Object
-	Ints    []int64
-	Tensors []Tensor
-	List    []Value
+	Kind        ValueKind
+	Int         int64
+	Float, Imag float64
+	Str         string
+	Tensor      Tensor
+	Object      Object
+	Ints        []int64
+	Tensors     []Tensor
+	List        []Value
 }
 
 // None is the absence of a value.
@@ -219,8 +218,7 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 		s.put(tagString)
 		s.putText(v.Str)
 	case KindDevice, KindStream:
-		typ, index, ok := parseDevice(v.Str)
-		switch {
+		switch typ, index, ok := parseDevice(v.Str); {
 		case !ok:
 			return next, fmt.Errorf("there is no device %q", v.Str)
 		case v.Kind == KindDevice:
@@ -261,8 +259,7 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 			}
 		}
 	case KindObject:
-		address, err := s.hold(v.Object.h)
-		switch {
+		switch address, err := s.hold(v.Object.h); {
 		case err != nil:
 			return next, err
 		case address == 0:

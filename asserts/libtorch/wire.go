@@ -16,11 +16,10 @@ import (
 
 // A scratch is the memory of one crossing, reused by later ones.
 type scratch struct {
-	request []int64
-	reply   []int64
-	held    []handle // in use until free
-	starts  []int    // index in the request of each argument's first tensor
-	rest    reader   // of the reply: a local variable would escape, and be allocated for each result
+	request, reply []int64
+	held           []handle // in use until free
+	starts         []int    // index in the request of each argument's first tensor
+	rest           reader   // of the reply: a local variable would escape, and be allocated for each result
 }
 
 // maxPooled limits the size of a reply whose memory is reused.

@@ -94,11 +94,8 @@ func (r *Report) Empty() string {
 // Results returns the report in the form for every writer: findings and crashes; ops that never
 // ran, and skips, each with its reason; and the checks that held, op by op.
 func (r *Report) Results() []asserts.Result {
-	var all []asserts.Result
-	for _, op := range r.Ops {
-		all = append(all, op.timed(r.results(op))...)
-	}
-	return append(all, slicesx.Map(r.Unrun, Unrun.result)...)
+	all := slicesx.Map(r.Ops, func(op *OpResult) []asserts.Result { return op.timed(r.results(op)) })
+	return append(slices.Concat(all...), slicesx.Map(r.Unrun, Unrun.result)...)
 }
 
 func (r *OpResult) timed(results []asserts.Result) []asserts.Result {

@@ -273,8 +273,7 @@ func (r *OpResult) AddCrash(c *Crash) []engine.Device {
 // Against returns the number of findings and crashes that count against an op.
 func (r *OpResult) Against() int {
 	findings := slices.DeleteFunc(slices.Clone(r.Findings), func(f *Finding) bool { return !f.Counts() })
-	crashes := slices.DeleteFunc(slices.Clone(r.Crashes), func(c Crash) bool { return !c.Counts() })
-	return len(findings) + len(crashes)
+	return len(findings) + len(slices.DeleteFunc(slices.Clone(r.Crashes), func(c Crash) bool { return !c.Counts() }))
 }
 
 // Counts reports whether the finding counts against its op: it is not a note, and not in a baseline.

@@ -58,8 +58,7 @@ func makersOf(t schema.Type, operators []engine.Operator) string {
 	if !strings.HasPrefix(class, "__torch__.") {
 		return ""
 	}
-	short := strings.TrimPrefix(class, sample.CustomClasses)
-	ways := []string{"its constructor, " + short + "(...)"}
+	ways := []string{"its constructor, " + strings.TrimPrefix(class, sample.CustomClasses) + "(...)"}
 	for _, o := range operators {
 		if returns := o.Schema.Func.Returns; len(returns) > 0 && returns[0].Type.Name == class {
 			ways = append(ways, o.Name()+"(...)")

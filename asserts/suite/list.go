@@ -72,8 +72,7 @@ func (p *process) list() (*Listing, error) {
 	p.send(request{List: true})
 	for {
 		line, ok := p.next(startup)
-		word, rest, _ := strings.Cut(line, " ")
-		switch {
+		switch word, rest, _ := strings.Cut(line, " "); {
 		case !ok || word == lineDied:
 			return nil, fmt.Errorf("a worker did not list its ops: %w", p.silent())
 		case word == lineFault:

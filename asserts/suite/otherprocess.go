@@ -129,8 +129,7 @@ func differs(r *report.CaseResult) bool { return len(r.Found)+len(r.Waived) > 0 
 
 // followed returns what shows that a result depends on the previous call, or on whether there was one, or nil.
 func (c *control) followed(ctx context.Context, made *work.Calls, res *report.OpResult) (*report.CaseResult, error) {
-	shown, err := c.agreed(ctx, made, res, made.Made...)
-	if shown != nil || err != nil {
+	if shown, err := c.agreed(ctx, made, res, made.Made...); shown != nil || err != nil {
 		return shown, err
 	}
 	return c.agreed(ctx, made, res, made.Made[1])

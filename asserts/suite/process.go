@@ -25,19 +25,18 @@ import (
 
 // A process is a worker as the run sees it.
 type process struct {
-	cmd     *exec.Cmd
-	folder  string // its working folder
-	in      *os.File
-	replies *os.File
-	lines   chan string
-	ended   chan struct{} // closed when the started process has ended
-	worker  *os.Process   // the worker itself, which the started process may have forked
-	died    bool          // the worker's watcher has reported its death
-	last    string        // how it died
-	refusal error         // why it cannot start, in its own words
-	loads   []string      // the libraries that it loads before it is ready, "" after the last
-	stderr  *lastBytes
-	workers *workerSet // the run's
+	cmd         *exec.Cmd
+	folder      string // its working folder
+	in, replies *os.File
+	lines       chan string
+	ended       chan struct{} // closed when the started process has ended
+	worker      *os.Process   // the worker itself, which the started process may have forked
+	died        bool          // the worker's watcher has reported its death
+	last        string        // how it died
+	refusal     error         // why it cannot start, in its own words
+	loads       []string      // the libraries that it loads before it is ready, "" after the last
+	stderr      *lastBytes
+	workers     *workerSet // the run's
 
 	op string // of the last request
 }
@@ -403,8 +402,7 @@ func (p *process) explain(crash *ending, status string) error {
 		time.Sleep(10 * time.Millisecond)
 		text = p.stderr.String()
 	}
-	first, trace, isGo := goTrace(text)
-	switch {
+	switch first, trace, isGo := goTrace(text); {
 	case strings.HasPrefix(status, "SIG"):
 		crash.Cause, crash.outside = status, status == killed
 	case design.ContainsAny(text, exhausted):
@@ -446,8 +444,7 @@ func goTrace(text string) (first string, trace []string, ok bool) {
 		}
 	}
 	for line := range strings.Lines(stack) {
-		name := line[:max(0, strings.LastIndexByte(line, '('))]
-		switch {
+		switch name := line[:max(0, strings.LastIndexByte(line, '('))]; {
 		case strings.TrimSpace(line) == "":
 			return first, trace, ok
 		case name == "" || line[0] == '\t' || strings.HasPrefix(name, "runtime.") || name == "panic":

@@ -106,8 +106,7 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 	s.p.send(q)
 	for {
 		line, ok := s.p.next(grace(crash.cost, patience))
-		word, rest, _ := strings.Cut(line, " ")
-		switch {
+		switch word, rest, _ := strings.Cut(line, " "); {
 		case ctx.Err() != nil:
 			s.stop()
 			return nil, ctx.Err()

@@ -4,6 +4,7 @@ package tensor
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -152,14 +153,8 @@ func DTypes() []DType {
 
 // DTypeNames returns the sorted names of the dtypes that satisfy a condition.
 func DTypeNames(where func(DType) bool) []string {
-	var names []string
-	for _, d := range DTypes() {
-		if where(d) {
-			names = append(names, d.String())
-		}
-	}
-	slices.Sort(names)
-	return names
+	names := slices.Sorted(maps.Keys(byName))
+	return slices.DeleteFunc(names, func(name string) bool { return !where(byName[name]) })
 }
 
 // ParseDType is the inverse of String.

@@ -101,10 +101,9 @@ func toBFloat16(v float64) uint16 {
 
 // A small is a floating point format: bits of a mantissa, an exponent with a bias, and a sign above them.
 type small struct {
-	mantissa, exponent int
-	bias               int
-	most               float64 // larger numbers become beyond
-	beyond, nan        uint16
+	mantissa, exponent, bias int
+	most                     float64 // larger numbers become beyond
+	beyond, nan              uint16
 }
 
 var (

@@ -185,9 +185,7 @@ var Contents = []Field{
 
 // A Question is a question that the watcher asks.
 type Question struct {
-	Name string
-	Kind string
-	Doc  string
+	Name, Kind, Doc string
 }
 
 var Questions = []Question{

@@ -10,14 +10,13 @@ import (
 
 // A call is one of the two calls that are compared. The first has the verdict.
 type call struct {
-	op        *asserts.Op
-	seen      *asserts.Seen
-	policy    *asserts.Policy
-	fake      bool   // it is the call of a fake
-	on        string // the device of the second call
-	arguments []*side
-	returns   []*side
-	verdict   asserts.Verdict
+	op                 *asserts.Op
+	seen               *asserts.Seen
+	policy             *asserts.Policy
+	fake               bool   // it is the call of a fake
+	on                 string // the device of the second call
+	arguments, returns []*side
+	verdict            asserts.Verdict
 }
 
 // A side is a tensor as one of the calls had it and left it; a return has only what is after.

@@ -170,8 +170,7 @@ func (f *Fake) Settled(real *asserts.Seen) *asserts.Seen {
 		if open.Result >= len(real.Results) || real.Results[open.Result].Content == nil {
 			continue
 		}
-		from, to := real.Results[open.Result].Content, seen.Results[open.Result].Content
-		switch {
+		switch from, to := real.Results[open.Result].Content, seen.Results[open.Result].Content; {
 		case open.Offset:
 			to.Offset = from.Offset
 		case open.Dim >= min(len(from.Sizes), len(from.Strides)):

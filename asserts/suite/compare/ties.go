@@ -50,8 +50,7 @@ func pickAlike(a, b, all []float64, outer, inner int) bool {
 	}
 	for i := range a {
 		v, there := pick(i, a[i])
-		w, also := pick(i, b[i])
-		if !there || !also || v != w {
+		if w, also := pick(i, b[i]); !there || !also || v != w {
 			return false
 		}
 	}

@@ -32,8 +32,7 @@ func (c *call) compareReturns(m *call) {
 func (c *call) compare(m *call, subject asserts.Place, real, meta []*side) {
 	if len(real) != len(meta) {
 		subject.Element = asserts.NoElement
-		v := c.report(subject)
-		v.Saw = fmt.Sprintf("%d tensors, %s %d", len(real), m.where(), len(meta))
+		c.report(subject).Saw = fmt.Sprintf("%d tensors, %s %d", len(real), m.where(), len(meta))
 		return
 	}
 	for i := range real {
@@ -76,8 +75,7 @@ func onDevice(o *asserts.Observation) bool {
 // contradicts returns which of the two calls contradicts the schema, and the remedy. A schema does
 // not speak of sizes, strides and dtypes.
 func (c *call) contradicts(m *call, at asserts.Place) string {
-	real, meta := c.breaks(at), m.breaks(at)
-	switch {
+	switch real, meta := c.breaks(at), m.breaks(at); {
 	case real != 0 && meta == 0:
 		return fmt.Sprintf("the kernel that is not %s contradicts the schema (%v), %s does not: make it share as %[3]s does", m.where(), real, m.kernel())
 	case real == 0 && meta != 0:

@@ -112,8 +112,7 @@ func beyondOf(op *asserts.Op, real, twin *asserts.Seen, tolerance float64, of *s
 			left[unreadableWhy]++
 			continue
 		}
-		n, explained, which := beyond(d.Tensors[0], d.Tensors[1], tolerance, of)
-		switch {
+		switch n, explained, which := beyond(d.Tensors[0], d.Tensors[1], tolerance, of); {
 		case n > 0 && !tied(d.Tensors[0], d.Tensors[1], real.Before):
 			faults = append(faults, asserts.Fault{
 				Code: asserts.MetaAlias, Symptom: asserts.OtherContents, Argument: d.Argument, Return: d.Return,

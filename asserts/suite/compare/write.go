@@ -78,8 +78,7 @@ func WritesOf(op *asserts.Op, seen *asserts.Seen) []Write {
 			continue
 		}
 		for e := range min(len(before[a]), len(after[a])) {
-			b, n := &before[a][e], &after[a][e]
-			if bytesRead(b) && bytesRead(n) && storages[b.Storage] == 1 {
+			if b, n := &before[a][e], &after[a][e]; bytesRead(b) && bytesRead(n) && storages[b.Storage] == 1 {
 				writes = append(writes, Write{on.Index, which(e, len(before[a])), b.Content.DType, b.Content.Sizes,
 					needsCopy(b.Content), b.Changed(n) || !op.Raises && b.Version != n.Version})
 			}

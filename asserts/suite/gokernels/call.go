@@ -286,8 +286,7 @@ const (
 
 // settle waits after a call of the op, if it is one of those, and reports whether it did.
 func (e *Engine) settle(op string) bool {
-	n := e.settled[op]
-	if n >= settledWarm || n >= settledCold && runtime.NumGoroutine() <= e.goroutines {
+	if n := e.settled[op]; n >= settledWarm || n >= settledCold && runtime.NumGoroutine() <= e.goroutines {
 		return false
 	}
 	e.settled[op]++

@@ -114,12 +114,8 @@ func (e *Engine) Version() string { return e.lib.Name }
 
 // Operators returns every op of the library, sorted by name.
 func (e *Engine) Operators() ([]engine.Operator, error) {
-	var all []engine.Operator
-	for _, o := range e.operators {
-		all = append(all, o)
-	}
-	slices.SortFunc(all, func(a, b engine.Operator) int { return strings.Compare(a.Name(), b.Name()) })
-	return all, nil
+	byName := func(a, b engine.Operator) int { return strings.Compare(a.Name(), b.Name()) }
+	return slices.SortedFunc(maps.Values(e.operators), byName), nil
 }
 
 // Operator returns an op by its name.

@@ -82,8 +82,7 @@ func (s Source) cppText(f Problem, below bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	about := s.about(f) + "\n\nBuild it: " + strings.Join(s.buildLine(f), " ")
-	return b.text(about, b.Do(template)), nil
+	return b.text(s.about(f)+"\n\nBuild it: "+strings.Join(s.buildLine(f), " "), b.Do(template)), nil
 }
 
 type cppBody struct {

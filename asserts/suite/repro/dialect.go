@@ -219,8 +219,7 @@ func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
 	if dtype == "" {
 		return "", fmt.Errorf("the dtype %s has no literal in %s", quantized, d.language)
 	}
-	like := *t
-	switch t.Form {
+	switch like := *t; t.Form {
 	case engine.Zero:
 		return d.call("_efficientzerotensor", d.tuple(t.Sizes), d.dtype+dtype), nil
 	case engine.Quantized:
@@ -313,8 +312,7 @@ func spelled(dtype tensor.DType) bool {
 
 // integer formats all digits; a float64 has only 53 bits.
 func integer(dtype tensor.DType, b []byte) string {
-	word := append(make([]byte, 8-len(b)), b...)
-	n, shift := binary.LittleEndian.Uint64(word), 64-8*len(b)
+	n, shift := binary.LittleEndian.Uint64(append(make([]byte, 8-len(b)), b...)), 64-8*len(b)
 	if _, lowest, _ := dtype.Limits(); lowest < 0 {
 		return strconv.FormatInt(int64(n)>>shift, 10)
 	}

@@ -203,8 +203,7 @@ func standard(text string) (*sample.Value, error) {
 
 func (g *goFile) value(v *sample.Value, to, name string) (string, error) {
 	elem, pointer := strings.CutPrefix(to, "*")
-	item, isList := strings.CutPrefix(to, "[]")
-	switch {
+	switch item, isList := strings.CutPrefix(to, "[]"); {
 	case v.Kind == sample.NoneValue:
 		return "nil", nil
 	case v.Kind == sample.TensorValue:

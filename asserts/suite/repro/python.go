@@ -38,8 +38,7 @@ var python = dialect{
 func flat(python *dialect, dtype tensor.DType, data []byte) string {
 	size := dtype.Size()
 	n := len(data) / size
-	period := period(data, size)
-	switch {
+	switch period := period(data, size); {
 	case n > 1 && period == size && spelled(dtype):
 		return fmt.Sprintf("torch.full((%d,), %s, dtype=torch.%v)", n, python.element(dtype, data[:size]), dtype)
 	case n > mostWritten && period <= mostWritten*size:

@@ -18,8 +18,7 @@ var _ = planting(asserts.FreshImpl, plant{
 })
 
 func sparse() *c10.Tensor {
-	indices := c10.FromInts([]int64{0, 2}, []int64{1, 2}, f32)
-	return c10.NewSparseCOO(indices, vector(1, 2), []int64{4}, true)
+	return c10.NewSparseCOO(c10.FromInts([]int64{0, 2}, []int64{1, 2}, f32), vector(1, 2), []int64{4}, true)
 }
 
 func keep(t *c10.Tensor) { t.Retain() }

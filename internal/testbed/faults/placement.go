@@ -10,13 +10,12 @@ import (
 // The kernel treats all other tensors as the schema declares: it writes and returns
 // an argument with (a!), and returns views of one with (a), or new tensors.
 type placement struct {
-	kind    SubjectKind
-	class   Class
-	suffix  string // of the op's name
-	schema  string
-	subject string
-	with    string                     // the tensor that the subject is compared with
-	args    func(of *c10.Tensor) []any // with the tensor of the act, or the one that it begins with
+	kind            SubjectKind
+	class           Class
+	suffix          string // of the op's name
+	schema, subject string
+	with            string                     // the tensor that the subject is compared with
+	args            func(of *c10.Tensor) []any // with the tensor of the act, or the one that it begins with
 }
 
 // element is the position of the act in a list: the last of three returns, the middle of an argument.

@@ -13,8 +13,7 @@ import (
 // reduce computes a tensor with one element for each group that differs only in the given dimensions; none means all.
 func reduce(self *c10.Tensor, dims []int64, keepdim bool, o c10.TensorOptions, f func([]float64) float64) *c10.Tensor {
 	sizes, groups := grouped(self, dims)
-	values := slicesx.Map(groups, f)
-	out := fill(c10.Empty(sizes, o), values)
+	out := fill(c10.Empty(sizes, o), slicesx.Map(groups, f))
 	if !keepdim {
 		dropDims(out, reduced(self, dims))
 	}

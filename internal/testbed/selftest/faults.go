@@ -120,8 +120,7 @@ func wrong(f faults.Planted, ran CallOutcome) string {
 	}
 	v := ran.Violations[0]
 	got := fmt.Sprintf("%v on %s[%d] against %q", v.Code, v.Subject.Name, v.Subject.Element, v.Against.Name)
-	want := fmt.Sprintf("%v on %s[%d] against %q", f.Code, f.Subject, f.Element, f.Against)
-	if got != want {
+	if want := fmt.Sprintf("%v on %s[%d] against %q", f.Code, f.Subject, f.Element, f.Against); got != want {
 		return fmt.Sprintf("reported as %s, not as %s", got, want)
 	}
 	return ""

@@ -36,8 +36,7 @@ func (r Results) Write(w io.Writer) error {
 		others, seen := right[f.Fault.Op]
 		right[f.Fault.Op] = f.Wrong == "" && (others || !seen)
 	}
-	reasons := writeMatrix(w, right)
-	for i, reason := range reasons {
+	for i, reason := range writeMatrix(w, right) {
 		fmt.Fprintf(w, "(%d) impossible: %s\n", i+1, reason)
 	}
 	fmt.Fprintln(w)

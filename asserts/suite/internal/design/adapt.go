@@ -861,8 +861,7 @@ func beside(stored []string, text string) []string {
 
 func (m *revision) mutateList(v *sample.Value, arg schema.Argument) {
 	ints := len(v.List) > 0 && v.List[0].Kind == sample.IntValue
-	tensors := v.AppendTensors(nil)
-	switch {
+	switch tensors := v.AppendTensors(nil); {
 	case len(tensors) > 0 && !sample.OneIn(m.rng, 4):
 		m.mutateTensor(Separate([]*sample.TensorSpec{sample.Pick(m.rng, tensors)}, m.c.Tensors())[0])
 	case len(v.List) > 0 && fixedSize(arg.Type) < 2 && sample.OneIn(m.rng, 3):

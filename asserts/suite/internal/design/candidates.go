@@ -66,8 +66,7 @@ func madeBy(r *rand.Rand, maker *schema.Op, th *theme) sample.Value {
 
 func listOf(r *rand.Rand, arg schema.Argument, t schema.Type, th *theme) sample.Value {
 	elem, n := t.Elem[0], t.Size
-	rank := len(th.sizes)
-	switch {
+	switch rank := len(th.sizes); {
 	case n == 0 && IsInt(elem):
 		return intList(r, arg.Name, th)
 	case n == 0 && elem.Name == "Dimname":
@@ -181,8 +180,7 @@ var byType = map[string]func(r *rand.Rand, name string, th *theme) sample.Value{
 var positive = regexp.MustCompile(`^(stride|dilation|kernel|pool|groups?\b|num_|n_|n(?:lat|lon|h|w|rows?|cols?|bins?|heads?|blocks?|segs?|segments?)(?:_|$)|height|width|channels|batch)|_(h|w|d|height|width|size|groups)$`)
 
 func intFor(r *rand.Rand, name string, th *theme) sample.Value {
-	rank := int64(len(th.sizes))
-	switch {
+	switch rank := int64(len(th.sizes)); {
 	case strings.HasPrefix(name, "pad"):
 		return sample.Int(int64(r.IntN(2)))
 	case positive.MatchString(name):

@@ -82,8 +82,7 @@ func setFill(f sample.Fill) func(*sample.TensorSpec) bool {
 // setLayout changes tensors of one rank if the layout requires it.
 func setLayout(a tensor.Arrangement, rank int) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {
-		n := len(t.Sizes)
-		if n == 0 || (a == tensor.Transposed || a == tensor.Padded) && n < 2 || rank > 0 && n != rank {
+		if n := len(t.Sizes); n == 0 || (a == tensor.Transposed || a == tensor.Padded) && n < 2 || rank > 0 && n != rank {
 			return false
 		}
 		t.Arrangement = a
@@ -144,12 +143,7 @@ func fewerColumns(columns int64) func(*sample.TensorSpec) bool {
 
 func setAll(setters ...func(*sample.TensorSpec) bool) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {
-		for _, set := range setters {
-			if !set(t) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(setters, func(set func(*sample.TensorSpec) bool) bool { return !set(t) })
 	}
 }
 

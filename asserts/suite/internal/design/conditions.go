@@ -109,15 +109,10 @@ func (m *revision) predicates(text string) bool {
 	for _, c := range predicate(text) {
 		t, word := m.term(c[1]+c[2]+c[3]+".dtype()"), "float"
 		if t.tensor == nil {
-			t = m.term(c[4] + ".dim()")
-			changed = t.set("==", argumentTerm{}, c[5]) || changed
-			continue
-		}
-		dtype, _ := tensor.ParseDType(t.tensor.DType)
-		switch {
-		case c[3] != "":
+			t, word = m.term(c[4]+".dim()"), c[5]
+		} else if dtype, _ := tensor.ParseDType(t.tensor.DType); c[3] != "" {
 			word = "long"
-		case dtype.Class() == tensor.Floating:
+		} else if dtype.Class() == tensor.Floating {
 			continue
 		}
 		changed = t.set("==", argumentTerm{}, word) || changed
@@ -247,8 +242,7 @@ func comparing(operator string, n int64) int64 {
 
 func (t argumentTerm) setValue(operator string, other argumentTerm, text string) bool {
 	before := t.value.String()
-	n, ok := other.number(text)
-	switch {
+	switch n, ok := other.number(text); {
 	case t.value.Kind == sample.DTypeValue:
 		if dtype, ok := other.dtype(text); ok {
 			t.value.Text = dtype
@@ -404,8 +398,7 @@ func (m *revision) described(groups []string) bool {
 func (m *revision) lettered(letters []string, has []int64) []int64 {
 	sizes := make([]int64, len(letters))
 	for k, letter := range letters {
-		n, err := strconv.ParseInt(letter, 10, 64)
-		if err == nil {
+		if n, err := strconv.ParseInt(letter, 10, 64); err == nil {
 			sizes[k] = min(n, 1<<12)
 			continue
 		}
@@ -511,8 +504,7 @@ func (m *revision) divisible(groups []string) bool {
 	} else if strings.Contains(m.text, "channel") {
 		at = min(at, 1)
 	}
-	d := big.Sizes[at]
-	if d%n != 0 {
+	if d := big.Sizes[at]; d%n != 0 {
 		return replaceSize(m.c, ts, d, (d/n+1)*n, false)
 	}
 	return m.each(ts[1:], func(t *sample.TensorSpec) {

@@ -104,16 +104,15 @@ type callSetting struct {
 func (d *Design) Settings(r ClassRow, origins map[int]report.Origin) []callSetting {
 	var all []callSetting
 	if len(r.Classes) == 1 {
-		bases := slices.Clone(d.Bases)
-		slices.SortStableFunc(bases, func(x, y *sample.Case) int { return cmp.Compare(vacant(x), vacant(y)) })
+		bases := []*sample.Case{r.on}
+		if r.on == nil {
+			bases = slices.SortedStableFunc(slices.Values(d.Bases), func(x, y *sample.Case) int { return vacant(x) - vacant(y) })
+		}
 		for way := range d.Classes[r.Classes[0]].ways {
 			for i, base := range bases {
-				if r.on == nil && (way == 0 || i < 2) {
+				if way == 0 || i < 2 {
 					all = append(all, callSetting{base, []int{way}})
 				}
-			}
-			if r.on != nil {
-				all = append(all, callSetting{r.on, []int{way}})
 			}
 		}
 		return all
@@ -126,10 +125,7 @@ func (d *Design) Settings(r ClassRow, origins map[int]report.Origin) []callSetti
 			bases = append(bases, p.Base)
 		}
 	}
-	for _, i := range bases {
-		all = append(all, callSetting{d.Bases[i], ways})
-	}
-	return all
+	return slicesx.Map(bases, func(i int) callSetting { return callSetting{d.Bases[i], ways} })
 }
 
 // vacant returns 1 if the first tensor of a call has no elements: it makes kernels accept anything, and do little.
@@ -211,8 +207,7 @@ func ChooseBases(ran []*sample.Case) []*sample.Case {
 			continue
 		}
 		shapes[c.Shape()] = true
-		r, f := c.Rank(), -1-familyOf(c)
-		switch {
+		switch r, f := c.Rank(), -1-familyOf(c); {
 		case c.Ordinary() && !taken[r]:
 			taken[r] = true
 			ranks = append(ranks, c)
@@ -232,12 +227,9 @@ func ChooseBases(ran []*sample.Case) []*sample.Case {
 
 // familyOf returns the number of the family of forms of a call's tensor, counting from 1, or 0.
 func familyOf(c *sample.Case) int {
-	for i, family := range families {
-		if slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return slices.Contains(family, t.Form) }) {
-			return 1 + i
-		}
-	}
-	return 0
+	return 1 + slices.IndexFunc(families, func(family []engine.Form) bool {
+		return slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return slices.Contains(family, t.Form) })
+	})
 }
 
 // NewDesign plans the cases after the openings, for an engine with these devices.

@@ -43,8 +43,7 @@ var Shipped = sync.OnceValues(func() (*Recipes, error) { return ParseRecipes("re
 func ParseRecipes(name string, text []byte) (*Recipes, error) {
 	r := recipeReader{yamlfile.New(name, text)}
 	var book Recipes
-	doc := r.Document("expected a list of recipes, - ops: ...")
-	if doc != nil && doc.Kind != yaml.SequenceNode {
+	if doc := r.Document("expected a list of recipes, - ops: ..."); doc != nil && doc.Kind != yaml.SequenceNode {
 		r.ReportKind(doc, "a list of recipes, - ops: ...")
 	} else if doc != nil {
 		for _, n := range doc.Content {
@@ -135,8 +134,7 @@ func (r *recipeReader) args(n *yaml.Node) *Recipe {
 		for round := range sample.SymbolSizes { // the values of symbols differ from case to case
 			sizes := sample.NewSymbols(round)
 			sizes.Sizes = one.symbols
-			at, err := one.fault(text, sizes)
-			if err != nil {
+			if at, err := one.fault(text, sizes); err != nil {
 				r.ReportAt(r.Inside(text)(at), "%s: %v", name.Value, err)
 				break
 			}

@@ -60,8 +60,7 @@ func lengthened(elements int64) []Change {
 		func(_ *schema.Op, c *sample.Case) {
 			all := growing(c)
 			first := slices.Clone(all[0].Sizes)
-			alike := !slices.ContainsFunc(all, func(t *sample.TensorSpec) bool { return !slices.Equal(t.Sizes, first) })
-			if !alike {
+			if slices.ContainsFunc(all, func(t *sample.TensorSpec) bool { return !slices.Equal(t.Sizes, first) }) {
 				all = all[:1] // an op may compute each pair of elements
 			}
 			lengthen(all, elements)

@@ -34,6 +34,5 @@ var _ = add(Row{
 
 // square reports whether a tensor has two equal sizes.
 func square(t *sample.TensorSpec) bool {
-	sizes := slices.Sorted(slices.Values(t.Sizes))
-	return len(slices.Compact(sizes)) < len(t.Sizes)
+	return len(slices.Compact(slices.Sorted(slices.Values(t.Sizes)))) < len(t.Sizes)
 }

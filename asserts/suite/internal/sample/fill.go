@@ -182,8 +182,7 @@ func (t *TensorSpec) value(d tensor.DType, n, turn int, index []int64) float64 {
 	if n < len(t.Values) {
 		return t.Values[n]
 	}
-	class := d.Class()
-	switch t.Fill.Name {
+	switch class := d.Class(); t.Fill.Name {
 	case "":
 		return usual(n, turn, class)
 	case "equal": // the values of the first tensor
@@ -260,8 +259,7 @@ func matrix(name string, index []int64) float64 {
 	if r < 2 {
 		return 1
 	}
-	i, j := index[r-2], index[r-1]
-	switch {
+	switch i, j := index[r-2], index[r-1]; {
 	case i == j:
 		return float64(4 + i)
 	case name == "lower" && j > i, name == "upper" && i > j:

@@ -23,8 +23,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 			tally.Uncalled = map[string]int{c.why: 1}
 			found = append(found, r.judgeFaults(t, a, t.brokenMeta(c), result, a.calls[0].on, c.on)...)
 		} else {
-			own := r.judgeOn(t, c, &tally, result)
-			if i == 0 {
+			if own := r.judgeOn(t, c, &tally, result); i == 0 {
 				found = own
 			} else {
 				found = append(report.AddNew(found, own), r.compare(t, a, c, &tally, result)...)

@@ -230,8 +230,7 @@ func (m *maker) detach() []engine.Tensor {
 // makeLike makes a tensor similar to one that the library does not have, and changes the spec accordingly.
 func (m *maker) makeLike(spec *sample.TensorSpec, lacks *engine.Unsupported) (engine.Tensor, error) {
 	for _, other := range similarTensors(spec) {
-		t, err := m.engine.Make(other.Dense(m.room, len(m.tensors)), other.Form)
-		if err == nil {
+		if t, err := m.engine.Make(other.Dense(m.room, len(m.tensors)), other.Form); err == nil {
 			m.lack(lacks.What)
 			other.View = 0
 			*spec = *other

@@ -24,8 +24,7 @@ func (t *Target) unusual(c *sample.Case) string {
 	if len(t.Ran) == 0 {
 		return ""
 	}
-	base := t.Ran[0]
-	first, all := firstTensors(base), firstTensors(c)
+	first, all := firstTensors(t.Ran[0]), firstTensors(c)
 	empty := func(s *sample.TensorSpec) bool { return s != nil && slices.Contains(s.Sizes, 0) }
 	if slices.ContainsFunc(all, empty) && !slices.ContainsFunc(first, empty) {
 		return "for empty tensors"

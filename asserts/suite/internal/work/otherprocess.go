@@ -21,10 +21,8 @@ const explaining asserts.Codes = 1<<asserts.OutOfBounds | 1<<asserts.UseAfterFre
 func (r *Runner) queueForOtherProcess(t *Target, a *attempt, found []*report.Finding) []asserts.Skip {
 	explains := func(f *report.Finding) bool { return explaining.Has(f.Violation.Code) }
 	switch {
-	case t.Apart == nil || r.Level < asserts.Content || !t.operator.Own():
-		return nil
-	case a.calls[0].seen.Autograd: // OA014 alone is judged
-		return nil
+	case t.Apart == nil || r.Level < asserts.Content || !t.operator.Own() || a.calls[0].seen.Autograd:
+		return nil // with autograd OA014 alone is judged
 	case !probe.Repeatable(t.operator.Schema) || probe.LeavesMemory(t.operator.Schema) || slices.ContainsFunc(found, explains):
 		return nil
 	}

@@ -52,8 +52,7 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	shown := repetition{made: true}
 	alike, why := r.leftOnCPU(t, a, filled)
 	for _, d := range differ {
-		i := slices.IndexFunc(filled, d.Same)
-		switch {
+		switch i := slices.IndexFunc(filled, d.Same); {
 		case slices.ContainsFunc(own, d.Same):
 			if probe.MustWrite(t.operator.Schema, d) { // memory that is not filled differs, too
 				shown.left, shown.faults = unsteady, append(shown.faults, probe.About(d, probe.Irreproducible.Fault))

@@ -97,8 +97,7 @@ func (r *Runner) runOnce(t *Target, a *attempt, result *report.CaseResult) {
 // call makes the call of a case, and records the classes that it tries. It returns nil if the case
 // only queries the kernel, or if no base can be changed to it.
 func (r *Runner) call(t *Target, number int, result *report.CaseResult) (a *attempt, err error) {
-	openings := t.Gen.Openings()
-	switch {
+	switch openings := t.Gen.Openings(); {
 	case number < openings:
 		rng := sample.NewRandom(0, t.Gen.Name, number)
 		c := t.Gen.Generate(rng, number)

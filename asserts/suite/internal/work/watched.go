@@ -52,8 +52,7 @@ var demands = regexp.MustCompile(`(?i)\b(un|mis)?-?align(ed|ment)?\b`)
 // aligns reports whether an op refused tensors by their alignment, for the first time: from then on
 // they are aligned as those that an allocator returns.
 func (r *Runner) aligns(t *Target, err error) bool {
-	message, _ := engine.Message(err)
-	if t.aligned || r.watcher() == nil || !demands.MatchString(message) {
+	if message, _ := engine.Message(err); t.aligned || r.watcher() == nil || !demands.MatchString(message) {
 		return false
 	}
 	t.aligned = true
