@@ -60,7 +60,7 @@ func (c *Call) BeginSeen(op *Op) Level {
 
 func begin(op *Op, obs []Observation) (*plan, *settings) {
 	s := current.Load()
-	if p := op.made(); p != nil && p.op == op && p.singles <= len(obs) && //mutate:equivalent false: record does the same, and more slowly
+	if p := op.made(); p != nil && p.op == op && p.singles <= len(obs) && //mutate:equivalent false: only saves time
 		!s.aside { //mutate:equivalent true: record does the same, and more slowly
 		return p, s
 	}

@@ -167,7 +167,8 @@ func (h *holding) readAgain(o *Observation, read func()) {
 	first := o.Content
 	h.read(o, read)
 	if o.Content.elsewhere(first) {
-		panic("asserts: a tensor's address changes each time it is observed: if Observe copies the elements, it must set Content.Memory to 0")
+		panic("asserts: a tensor's address changes each time it is observed: if Observe copies the elements, it must set " +
+			"Content.Memory to 0")
 	}
 }
 

@@ -68,7 +68,8 @@ var records = sync.Pool{New: func() any { return new([]Observation) }}
 // usualSeen is usual for a call of an engine: it copies the observations into a record, see Note [Two forms of a call].
 func (c *Call) usualSeen(seen *Seen) bool {
 	if !c.settings.usual || //mutate:equivalent true: only saves time
-		seen.Autograd || len(seen.Earlier)+len(seen.Late) > 0 || seen.Alone != c.settings.alone || seen.Level != c.settings.level {
+		seen.Autograd || len(seen.Earlier)+len(seen.Late) > 0 || seen.Alone != c.settings.alone ||
+		seen.Level != c.settings.level {
 		return false
 	}
 	pooled := records.Get().(*[]Observation)

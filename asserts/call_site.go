@@ -23,7 +23,8 @@ func callSite() (at Site, wrapper string) {
 	site, more := frames.Next()
 	for skip := -1; more && skip != 0; {
 		switch site, more = frames.Next(); {
-		case strings.HasSuffix(site.Function, "/asserts.(*Call).After"), strings.HasSuffix(site.Function, "/asserts.(*Call).AfterError"):
+		case strings.HasSuffix(site.Function, "/asserts.(*Call).After"),
+			strings.HasSuffix(site.Function, "/asserts.(*Call).AfterError"):
 			skip = 1
 		case strings.HasSuffix(site.Function, "/asserts.(*Call).JudgeSeen"):
 			skip = 2

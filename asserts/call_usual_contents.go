@@ -163,7 +163,8 @@ func sameForm(x, y *Snapshot) bool {
 
 // covers reports whether the elements cover the whole storage, in row-major order, and all its bytes are copied.
 func (c *Snapshot) covers() bool {
-	if c.Offset != 0 || !c.strided() || len(c.Strides) != len(c.Sizes) || int64(len(c.Bytes)) != c.Nbytes || c.Nbytes > SnapshotLimit {
+	if c.Offset != 0 || !c.strided() || len(c.Strides) != len(c.Sizes) || int64(len(c.Bytes)) != c.Nbytes ||
+		c.Nbytes > SnapshotLimit {
 		return false
 	}
 	size := c.elementSize()

@@ -9,18 +9,22 @@ var _ = add(checkRow{
 	code:    AutogradKernel,
 	name:    "autograd-kernel",
 	promise: Kernels,
-	rule:    "an op that makes or writes a tensor from one that requires grad has a kernel for autograd, or decomposes, and returns no leaf; its formula, and its rules for vmap and autocast, accept what its kernel accepts",
-	breaks:  "the gradient ends at the op without an error, is that of the ops that its kernel calls, or a program fails in a function registered beside the kernel",
-	level:   Content,
-	about:   Return,
-	plans:   func(*Op, *Subject, *Subject) bool { return true },
-	judges:  (*judge).autogradKernels,
-	when:    func(seen *Seen) bool { return seen.Autograd },
+	rule: "an op that makes or writes a tensor from one that requires grad has a kernel for autograd, or decomposes, " +
+		"and returns no leaf; its formula, and its rules for vmap and autocast, accept what its kernel accepts",
+	breaks: "the gradient ends at the op without an error, is that of the ops that its kernel calls, or a program fails " +
+		"in a function registered beside the kernel",
+	level:  Content,
+	about:  Return,
+	plans:  func(*Op, *Subject, *Subject) bool { return true },
+	judges: (*judge).autogradKernels,
+	when:   func(seen *Seen) bool { return seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
 		if v.After.Content.Leaf {
 			return "return autograd's result: remove requires_grad_ and set_requires_grad from the kernel"
 		}
-		return "register a kernel at the dispatch key Autograd: a torch::autograd::Function, or torch::autograd::autogradNotImplementedFallback() where there is no gradient; or register the op as CompositeImplicitAutograd"
+		return "register a kernel at the dispatch key Autograd: a torch::autograd::Function, or " +
+			"torch::autograd::autogradNotImplementedFallback() where there is no gradient; or register the op as " +
+			"CompositeImplicitAutograd"
 	},
 	skips: reliable,
 })
@@ -59,9 +63,11 @@ func (j *judge) autogradKernels() {
 		}
 		switch v := j.reportOutput(AutogradKernel, out); {
 		case out.Content.Leaf:
-			v.Saw = v.Subject.String() + " is a leaf that requires grad: its history does not lead to the argument that requires grad"
+			v.Saw = v.Subject.String() + " is a leaf that requires grad: its history does not lead to the argument " +
+				"that requires grad"
 		case out.Content.RequiresGrad:
-			v.Saw = v.Subject.String() + " requires grad through the ops that a backend's kernel calls: the op has no kernel for autograd"
+			v.Saw = v.Subject.String() + " requires grad through the ops that a backend's kernel calls: the op has no " +
+				"kernel for autograd"
 		default:
 			v.Saw = "an argument requires grad, " + v.Subject.String() + " does not, and the op has no kernel for autograd"
 		}

@@ -44,7 +44,8 @@ func (j *judge) freshImpls() {
 		shared := j.byImpl[out.Impl]
 		sharers := j.outByImpl[out.Impl] // out is one of them
 		known := len(shared)+len(sharers) > 1
-		accused := out.aliased || known && out.wrong || !allShare(out, shared, sameImpl) || othersAccused(out, sharers, FreshImpl)
+		accused := out.aliased || known && out.wrong || !allShare(out, shared, sameImpl) ||
+			othersAccused(out, sharers, FreshImpl)
 		j.countHolders(FreshImpl, out.ImplUses, out.aliased || known)
 		if accused || !known && out.ImplUses <= 1 {
 			continue

@@ -61,8 +61,10 @@ func (j *judge) freshStorages() {
 
 func (j *judge) changedLate(fresh []*output) {
 	for _, out := range fresh {
-		if text := changedLater(&out.Observation, &out.late); text != "" && !slices.ContainsFunc(j.verdict.Violations, func(v *Violation) bool { return v.Subject == out.place() }) {
-			j.reportOutput(FreshStorage, out).Saw = out.place().String() + " changed after the call, so a reference is held elsewhere: " + text
+		if text := changedLater(&out.Observation, &out.late); text != "" &&
+			!slices.ContainsFunc(j.verdict.Violations, func(v *Violation) bool { return v.Subject == out.place() }) {
+			j.reportOutput(FreshStorage, out).Saw = out.place().String() +
+				" changed after the call, so a reference is held elsewhere: " + text
 		}
 	}
 }
@@ -83,10 +85,13 @@ func (j *judge) ownMemory(out *output) bool {
 	}
 	switch {
 	case owner == NoOwner:
-		j.reportOutput(FreshStorage, out).Saw = fmt.Sprintf("%s lies in memory that its StorageImpl does not free: another object's, or static", out.place())
+		j.reportOutput(FreshStorage, out).Saw = fmt.Sprintf("%s lies in memory that its StorageImpl does not free: another "+
+			"object's, or static", out.place())
 		return false
-	case owner == ForeignOwner && !slices.ContainsFunc(j.seen.Earlier, func(e Earlier) bool { return e.Arg == 0 && e.Now.Content != nil && e.Now.Content.Memory != 0 }):
-		j.skipped[Skip{Code: FreshStorage, Reason: "memory from no allocator of the device: its other owners are not known"}]++
+	case owner == ForeignOwner && !slices.ContainsFunc(j.seen.Earlier,
+		func(e Earlier) bool { return e.Arg == 0 && e.Now.Content != nil && e.Now.Content.Memory != 0 }):
+		j.skipped[Skip{Code: FreshStorage, Reason: "memory from no allocator of the device: its other owners " +
+			"are not known"}]++
 	}
 	return true
 }

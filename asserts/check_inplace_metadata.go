@@ -15,17 +15,19 @@ var _ = add(checkRow{
 	code:    InplaceMetadata,
 	name:    "inplace-metadata",
 	promise: Writes,
-	rule:    "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions; an out argument that keeps its sizes keeps its strides, offset and dtype",
-	breaks:  "autograd, functionalization and compilers use the argument's old shape; views of it no longer fit",
-	level:   Content,
-	about:   Argument,
-	plans:   func(op *Op, on, _ *Subject) bool { return on.Write && !op.reshapes() },
-	judges:  (*judge).inplaceMetadata,
-	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata,
-	after:   1<<InputImpl | 1<<InputStorage,
+	rule: "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its " +
+		"dimensions; an out argument that keeps its sizes keeps its strides, offset and dtype",
+	breaks: "autograd, functionalization and compilers use the argument's old shape; views of it no longer fit",
+	level:  Content,
+	about:  Argument,
+	plans:  func(op *Op, on, _ *Subject) bool { return on.Write && !op.reshapes() },
+	judges: (*judge).inplaceMetadata,
+	usual:  usual.SameImpl | usual.SameStorage | usual.SameMetadata,
+	after:  1<<InputImpl | 1<<InputStorage,
 	fixes: func(_ *Op, v *Violation) string {
 		return "write into " + v.Subject.Name +
-			" without changing its metadata; or tag the op inplace_view, if it has a view variant; or allow it, if it is meant to resize " + v.Subject.Name
+			" without changing its metadata; or tag the op inplace_view, if it has a view variant; or allow it, if it is " +
+			"meant to resize " + v.Subject.Name
 	},
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},

@@ -30,7 +30,8 @@ func (j *judge) inputStorages() {
 	known := make(map[change]bool)
 	for _, in := range j.inputs {
 		b, a := &in.before, &in.after
-		if !in.codes.Has(InputStorage) || in.Inside && !b.isStorage() || in.newImpl || !b.Defined() || !j.judged(InputStorage, b) || a.Storage == b.Storage {
+		if !in.codes.Has(InputStorage) || in.Inside && !b.isStorage() || in.newImpl || !b.Defined() ||
+			!j.judged(InputStorage, b) || a.Storage == b.Storage {
 			continue
 		}
 		in.newStorage = true

@@ -79,7 +79,8 @@ func (j *judge) keptArguments() {
 			continue
 		}
 		v := j.reportInput(KeptArgument, in)
-		v.Saw = fmt.Sprintf("the %s of %s has a reference that it did not have before the call: use_count %d -> %d", saw, v.Subject, uses(saw, b), uses(saw, a))
+		v.Saw = fmt.Sprintf("the %s of %s has a reference that it did not have before the call: use_count %d -> %d", saw,
+			v.Subject, uses(saw, b), uses(saw, a))
 	}
 }
 
@@ -114,7 +115,8 @@ func uses(what string, o *Observation) int32 {
 func (j *judge) writtenLate(reported map[ID]bool) {
 	for _, in := range j.inputs {
 		known := func(v *Violation) bool { return v.Before.Storage == in.before.Storage }
-		if text := changedLater(&in.after, &in.late); in.codes.Has(KeptArgument) && text != "" && !slices.ContainsFunc(j.verdict.Violations, known) {
+		if text := changedLater(&in.after, &in.late); in.codes.Has(KeptArgument) && text != "" &&
+			!slices.ContainsFunc(j.verdict.Violations, known) {
 			j.reportInput(KeptArgument, in).Saw = fmt.Sprintf("%s changed after the call: %s", in.place(), text)
 			reported[in.before.Impl] = true
 		}
@@ -123,7 +125,8 @@ func (j *judge) writtenLate(reported map[ID]bool) {
 		text := changedLater(&e.Then, &e.Now)
 		at := slices.IndexFunc(j.inputs, func(in *input) bool { return in.Index == e.Arg-1 && in.codes.Has(KeptArgument) })
 		if text != "" && at >= 0 {
-			j.reportInput(KeptArgument, j.inputs[at]).Saw = fmt.Sprintf("the %s of the previous call, which the op kept, changed during this one: %s", j.inputs[at].place(), text)
+			j.reportInput(KeptArgument, j.inputs[at]).Saw = fmt.Sprintf("the %s of the previous call, which the op kept, "+
+				"changed during this one: %s", j.inputs[at].place(), text)
 			reported[j.inputs[at].before.Impl] = true
 			return
 		}
@@ -135,7 +138,8 @@ func (j *judge) keeps(in *input) string {
 	wrapped := func(out *output) bool { return out.Traits&FunctionalWrapper != 0 }
 	written := func(in *input) bool { return in.Write && in.after.Traits&FunctionalWrapper != 0 }
 	copied := func(out *output) bool { // an op that decomposes may return a copy
-		return out.Storage != in.after.Storage && (out.wrong || j.op.Composite) && !out.Write && shareSet(&out.Subject, &in.Subject)
+		return out.Storage != in.after.Storage && (out.wrong || j.op.Composite) && !out.Write &&
+			shareSet(&out.Subject, &in.Subject)
 	}
 	graded := func(c *Snapshot) bool { return c != nil && c.RequiresGrad }
 	switch b, a := &in.before, &in.after; {
@@ -145,9 +149,11 @@ func (j *judge) keeps(in *input) string {
 		return "a functional wrapper, which may hold it, is returned"
 	case slices.ContainsFunc(j.inputs, written):
 		return "a functional wrapper, which may hold it, is written"
-	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs, func(out *output) bool { return graded(out.Content) }):
+	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs,
+		func(out *output) bool { return graded(out.Content) }):
 		return "autograd may keep it"
-	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out *output) bool { return b.Storage != 0 && out.Storage == b.Storage && out.Impl != b.Impl }):
+	case !j.seen.Made && slices.ContainsFunc(j.outputs,
+		func(out *output) bool { return b.Storage != 0 && out.Storage == b.Storage && out.Impl != b.Impl }):
 		return "autograd keeps the base of a view"
 	case slices.ContainsFunc(j.outputs, func(out *output) bool { return overlaps(&out.Observation, a) }):
 		return "a return lies in its memory, and may hold it"

@@ -8,8 +8,9 @@ var _ = add(checkRow{
 	code:    NondeterministicResult,
 	name:    "nondeterministic-result",
 	promise: Kernels,
-	rule:    "the same call with the same seed returns the same bytes, unless the op has the tag nondeterministic_seeded or a Generator",
-	breaks:  "runs cannot be repeated, and checkpointing, which recomputes values in backward, gets others",
-	level:   Content,
-	skips:   reliable,
+	rule: "the same call with the same seed returns the same bytes, unless the op has the tag nondeterministic_seeded " +
+		"or a Generator",
+	breaks: "runs cannot be repeated, and checkpointing, which recomputes values in backward, gets others",
+	level:  Content,
+	skips:  reliable,
 })

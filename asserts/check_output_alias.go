@@ -48,7 +48,8 @@ func (j *judge) outputAliases() {
 		if !out.Defined() || out.codes.Has(OutputAlias) && !j.judged(OutputAlias, &out.Observation) {
 			continue
 		}
-		if j.byImpl[out.Impl] != nil || j.byStorage[out.Storage] != nil || len(j.over(&out.Observation))+len(j.counting(&out.Observation)) > 0 {
+		if j.byImpl[out.Impl] != nil || j.byStorage[out.Storage] != nil ||
+			len(j.over(&out.Observation))+len(j.counting(&out.Observation)) > 0 {
 			continue
 		}
 		if peer := j.peer(out, j.outByImpl[out.Impl]); peer != nil {
@@ -86,7 +87,8 @@ func (j *judge) peer(out *output, sharers []*output) *output {
 		if peer == out {
 			return nil
 		}
-		apart := slices.Contains(out.against[OutputAlias], peer.result) || slices.Contains(peer.against[OutputAlias], out.result)
+		apart := slices.Contains(out.against[OutputAlias], peer.result) ||
+			slices.Contains(peer.against[OutputAlias], out.result)
 		if !apart || out.wrong || peer.wrong {
 			continue
 		}

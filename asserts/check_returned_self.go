@@ -29,8 +29,9 @@ var _ = add(checkRow{
 		}
 		return fix + "; or drop the alias set: " + annotate(v.Subject, op.at(v.Subject).spell(nil, false))
 	},
-	inPython: "return the argument itself, as torch.utils._python_dispatch.return_and_correct_aliasing does: return return_and_correct_aliasing(func, args, kwargs, out)",
-	skips:    reliable,
+	inPython: "return the argument itself, as torch.utils._python_dispatch.return_and_correct_aliasing does: return " +
+		"return_and_correct_aliasing(func, args, kwargs, out)",
+	skips: reliable,
 })
 
 // owner returns the argument that a written return should be: with a common alias set, a written one first; or nil.

@@ -41,7 +41,8 @@ func (op *Op) Sharing() *Op {
 // undeclaredAliases reports a return that shares with several arguments once: for the one it is, else for the first.
 func (j *judge) undeclaredAliases() {
 	for _, out := range j.outputs {
-		if len(out.against[UndeclaredAlias]) == 0 || !out.Defined() || out.wrong || !j.judged(UndeclaredAlias, &out.Observation) {
+		if len(out.against[UndeclaredAlias]) == 0 || !out.Defined() || out.wrong ||
+			!j.judged(UndeclaredAlias, &out.Observation) {
 			continue
 		}
 		if in := j.aliasedInput(out, j.byImpl[out.Impl], sameImpl); in != nil {
@@ -80,7 +81,8 @@ func fixUndeclaredAlias(op *Op, v *Violation) string {
 	on, against := op.at(v.Subject), op.at(v.Against)
 	for _, s := range []*Subject{on, against} {
 		if holder := s.holder(); holder != "" {
-			return fmt.Sprintf("clone %s before returning: no annotation covers the tensors inside a %s", strings.TrimPrefix(v.Subject.String(), "result "), holder)
+			return fmt.Sprintf("clone %s before returning: no annotation covers the tensors inside a %s",
+				strings.TrimPrefix(v.Subject.String(), "result "), holder)
 		}
 	}
 	if counts(&v.After, &v.Other) && v.After.Storage != v.Other.Storage && !overlaps(&v.After, &v.Other) {

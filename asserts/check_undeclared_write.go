@@ -65,7 +65,8 @@ func (j *judge) undeclaredWrites() {
 		isWritten := func(w *input) bool {
 			return w.Write && (w.before.Impl == in.before.Impl || w.after.Impl == in.before.Impl)
 		}
-		if slices.ContainsFunc(j.inputs, isWritten) || in.before.Impl != in.after.Impl || !j.seesContents(UndeclaredWrite, in) {
+		if slices.ContainsFunc(j.inputs, isWritten) || in.before.Impl != in.after.Impl ||
+			!j.seesContents(UndeclaredWrite, in) {
 			continue
 		}
 		b, a := in.before.Content, in.after.Content
@@ -84,7 +85,8 @@ func (j *judge) undeclaredWrites() {
 		if text != "" && !storages[in.before.Storage] {
 			saw = append(saw, text, versions(in))
 			raised[in.before.Storage] = true
-		} else if len(written) == 0 && !elsewhere && in.before.Version != in.after.Version && !raised[in.before.Storage] && !j.holdsWritten(in) {
+		} else if len(written) == 0 && !elsewhere && in.before.Version != in.after.Version && !raised[in.before.Storage] &&
+			!j.holdsWritten(in) {
 			saw = append(saw, versions(in))
 			raised[in.before.Storage] = true
 		}

@@ -16,10 +16,11 @@ var _ = add(checkRow{
 	name:    "view-storage",
 	promise: Aliases,
 	rule:    "a return that is a view shares its base's StorageImpl",
-	breaks:  "writes through the view do not change its base, nor the other way round: silently wrong values and gradients",
-	level:   Identity,
-	about:   Return | AgainstArgument,
-	parts:   true,
+	breaks: "writes through the view do not change its base, nor the other way round: silently wrong values " +
+		"and gradients",
+	level: Identity,
+	about: Return | AgainstArgument,
+	parts: true,
 	plans: func(op *Op, on, against *Subject) bool {
 		return !on.Write && !on.anything() && op.base(on) == against
 	},
@@ -29,7 +30,8 @@ var _ = add(checkRow{
 		return fmt.Sprintf("return a view: build the output on the storage of %s; or drop the alias set: %s",
 			v.Against.Name, annotate(v.Subject, op.at(v.Subject).spell(nil, false)))
 	},
-	inPython: "put the view on its base's storage, as torch.utils._python_dispatch.return_and_correct_aliasing does: return return_and_correct_aliasing(func, args, kwargs, out)",
+	inPython: "put the view on its base's storage, as torch.utils._python_dispatch.return_and_correct_aliasing does: " +
+		"return return_and_correct_aliasing(func, args, kwargs, out)",
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
 		{Trait: WrapperSubclass, Unless: ReportsViews, Reason: "wrapper subclass that does not report views"},
@@ -67,7 +69,8 @@ func (j *judge) views() {
 		}
 		out.wrong = true
 		if v := j.reportMismatch(ViewStorage, out, bases[0]); v.Saw == "" {
-			v.Saw = fmt.Sprintf("%s is on StorageImpl %v, %s is on %v", v.Subject, out.Storage, v.Against, bases[0].after.Storage)
+			v.Saw = fmt.Sprintf("%s is on StorageImpl %v, %s is on %v", v.Subject, out.Storage, v.Against,
+				bases[0].after.Storage)
 		}
 	}
 }

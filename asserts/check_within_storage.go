@@ -24,7 +24,8 @@ var _ = add(checkRow{
 	usual:   usual.WithinStorage,
 	after:   1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias,
 	fixes: func(_ *Op, v *Violation) string {
-		return "make the storage as large as the sizes, strides and offset of " + strings.TrimPrefix(v.Subject.String(), "result ") + " require, as resize_ does"
+		return "make the storage as large as the sizes, strides and offset of " +
+			strings.TrimPrefix(v.Subject.String(), "result ") + " require, as resize_ does"
 	},
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
@@ -56,13 +57,15 @@ func (j *judge) withinStorages() {
 			continue
 		}
 		v := j.reportOutput(WithinStorage, out)
-		v.Saw = fmt.Sprintf("%s reaches from byte %d to byte %d of a storage of %d bytes", v.Subject, first, end, out.Content.Nbytes)
+		v.Saw = fmt.Sprintf("%s reaches from byte %d to byte %d of a storage of %d bytes", v.Subject, first, end,
+			out.Content.Nbytes)
 	}
 }
 
 func (j *judge) hadExtent(out *output) bool {
 	return slices.ContainsFunc(j.byImpl[out.Impl], func(in *input) bool {
 		b := in.before.Content
-		return in.before.Impl == out.Impl && b != nil && b.Nbytes == out.Content.Nbytes && len(changedShape(b, out.Content)) == 0
+		return in.before.Impl == out.Impl && b != nil && b.Nbytes == out.Content.Nbytes &&
+			len(changedShape(b, out.Content)) == 0
 	})
 }

@@ -37,7 +37,8 @@ var _ = add(checkRow{
 func (j *judge) writesBeside() {
 	for _, in := range j.inputs {
 		storage := in.before.Storage
-		if !in.codes.Has(WriteBeside) || in.Inside && !in.before.isStorage() || !in.before.Defined() || j.passesOverContents(WriteBeside, in) {
+		if !in.codes.Has(WriteBeside) || in.Inside && !in.before.isStorage() || !in.before.Defined() ||
+			j.passesOverContents(WriteBeside, in) {
 			continue
 		}
 		text, known := writtenBeside(in.before.Content, in.after.Content, j.writtenOn(storage))
@@ -46,7 +47,8 @@ func (j *judge) writesBeside() {
 			continue
 		}
 		j.verdict.Judged[WriteBeside]++
-		other := func(v *Violation) bool { return v.Code != VersionBump && v.Before.Storage == storage } // a missing bump does not explain the bytes
+		// a missing bump does not explain the bytes
+		other := func(v *Violation) bool { return v.Code != VersionBump && v.Before.Storage == storage }
 		if text != "" && !slices.ContainsFunc(j.verdict.Violations, other) {
 			j.reportInput(WriteBeside, in).Saw = text
 		}

@@ -14,7 +14,8 @@ const (
 )
 
 var promiseWords = [promises]struct{ name, rule string }{
-	Objects: {"objects", "an argument stays the TensorImpl and StorageImpl that was passed, and a return marked (a!) is that argument"},
+	Objects: {"objects", "an argument stays the TensorImpl and StorageImpl that was passed, and a return marked (a!) is " +
+		"that argument"},
 	Fresh:   {"fresh", "a return without an alias set is new, and the call leaves no reference behind"},
 	Aliases: {"aliases", "storages are shared if the alias sets declare it, and only then"},
 	Writes:  {"writes", "only an argument marked (a!) changes: its elements alone, in its shape, with its version"},

@@ -32,7 +32,8 @@ func (j *judge) blame(v *Violation, what string, ins []*input, outs []*output) {
 }
 
 func (j *judge) of(args []int) []*input {
-	return slices.DeleteFunc(slices.Clone(j.inputs), func(in *input) bool { return !slices.Contains(args, in.arg) || !in.before.Defined() })
+	return slices.DeleteFunc(slices.Clone(j.inputs),
+		func(in *input) bool { return !slices.Contains(args, in.arg) || !in.before.Defined() })
 }
 
 // declared reports whether the schema lets a return be on this storage: an argument with a common alias set is on it.
@@ -116,7 +117,8 @@ func allShare(out *output, inputs []*input, shared func(*output, *input) bool) b
 
 // outOfSight returns the evidence of a use count that no tensor of the call explains.
 func outOfSight(what string, p Place, uses int32) string {
-	return fmt.Sprintf("use_count of the %s of %s is %d, and no tensor of the call shares it: a reference is held elsewhere", what, p, uses)
+	return fmt.Sprintf("use_count of the %s of %s is %d, and no tensor of the call shares it: a reference is held "+
+		"elsewhere", what, p, uses)
 }
 
 func versions(in *input) string {

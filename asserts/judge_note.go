@@ -33,8 +33,10 @@ var debatable = []struct {
 	reason string
 }{
 	{1 << VersionBump, ungradable, "a tensor of this dtype can't require grad, so autograd never compares its version"},
-	{sharing, members("scales", "zero_points"), "members of a quantizer, which quantized tensors expose and which are not meant to be written"},
-	{1 << AutogradKernel, forInference, "an op for inference: no op of its namespace that computes has a kernel for autograd"},
+	{sharing, members("scales", "zero_points"), "members of a quantizer, which quantized tensors expose and which are " +
+		"not meant to be written"},
+	{1 << AutogradKernel, forInference, "an op for inference: no op of its namespace that computes has a kernel " +
+		"for autograd"},
 	{sharing, members("sizes", "strides"), "members of a nested tensor, which are exposed and not meant to be written"},
 }
 
@@ -57,7 +59,8 @@ func ungradable(v *Violation) bool {
 }
 
 func gradable(dtype string) bool {
-	return slices.ContainsFunc([]string{"float", "bfloat", "complex"}, func(prefix string) bool { return strings.HasPrefix(dtype, prefix) })
+	return slices.ContainsFunc([]string{"float", "bfloat", "complex"},
+		func(prefix string) bool { return strings.HasPrefix(dtype, prefix) })
 }
 
 // forInference reports whether an op for inference returns a tensor without history. A partial history is an error.

@@ -119,7 +119,8 @@ func (o *Observation) shape() string {
 
 // Split returns the observations of each argument, before and after the call, and of each return.
 func (s *Seen) Split(op *Op) (before, after, results [][]Observation) {
-	return split(s.Before, s.ArgLens, op.Args), split(s.After, s.ArgLens, op.Args), split(s.Results, s.ResultLens, op.Results)
+	return split(s.Before, s.ArgLens, op.Args), split(s.After, s.ArgLens, op.Args),
+		split(s.Results, s.ResultLens, op.Results)
 }
 
 // split cuts observations into one run for each subject. Missing runs are empty, and surplus observations are dropped.

@@ -51,9 +51,10 @@ type Snapshot struct {
 	RequiresGrad bool
 	Leaf         bool   // it requires grad and has no history: backward ends here
 	Names        string // of the dimensions: "N, C"; "" if they have none
-	Layout       string // "strided", "sparse_coo coalesced"; "strided number" for a tensor that type promotion treats as a number
-	Quantizer    string // "per_tensor_affine 0.5 3"; "" without one
-	Grad         ID     // the TensorImpl of .grad, or 0
+	// "strided", "sparse_coo coalesced"; "strided number" for a tensor that type promotion treats as a number
+	Layout    string
+	Quantizer string // "per_tensor_affine 0.5 3"; "" without one
+	Grad      ID     // the TensorImpl of .grad, or 0
 
 	// Memory is the address of the storage's bytes; 0 if unknown, or if storages share them by design until a write.
 	Memory uintptr

@@ -36,15 +36,18 @@ func Counter[T any](field string) func(*T) int32 {
 	case counts64[found.Type]:
 		return func(x *T) int32 { return int32(atomic.LoadInt64((*int64)(unsafe.Add(unsafe.Pointer(x), offset)))) }
 	}
-	panic(fmt.Sprintf("asserts.Counter: %s of %v is of type %v; want an integer of 4 or 8 bytes, or one of package sync/atomic", field, t, found.Type))
+	panic(fmt.Sprintf("asserts.Counter: %s of %v is of type %v; want an integer of 4 or 8 bytes, or one of package "+
+		"sync/atomic", field, t, found.Type))
 }
 
 // Types of reference counts.
 var (
 	counts32 = map[reflect.Type]bool{
-		reflect.TypeFor[int32](): true, reflect.TypeFor[uint32](): true, reflect.TypeFor[atomic.Int32](): true, reflect.TypeFor[atomic.Uint32](): true,
+		reflect.TypeFor[int32](): true, reflect.TypeFor[uint32](): true, reflect.TypeFor[atomic.Int32](): true,
+		reflect.TypeFor[atomic.Uint32](): true,
 	}
 	counts64 = map[reflect.Type]bool{
-		reflect.TypeFor[int64](): true, reflect.TypeFor[uint64](): true, reflect.TypeFor[atomic.Int64](): true, reflect.TypeFor[atomic.Uint64](): true,
+		reflect.TypeFor[int64](): true, reflect.TypeFor[uint64](): true, reflect.TypeFor[atomic.Int64](): true,
+		reflect.TypeFor[atomic.Uint64](): true,
 	}
 )

@@ -62,7 +62,8 @@ func (c *Snapshot) strided() bool {
 // known. A tensor without elements has 0 and 0.
 func (c *Snapshot) Extent() (first, end int64, known bool) {
 	size := c.elementSize()
-	if size == 0 || c.Layout != "" && !strings.HasPrefix(strings.ToLower(c.Layout), "strided") || len(c.Strides) != len(c.Sizes) {
+	if size == 0 || c.Layout != "" && !strings.HasPrefix(strings.ToLower(c.Layout), "strided") ||
+		len(c.Strides) != len(c.Sizes) {
 		return 0, 0, false
 	}
 	low, high := c.Offset, c.Offset

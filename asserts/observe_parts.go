@@ -48,7 +48,8 @@ func unfold(op *Op, seen *Seen) (*Op, *Seen) {
 		return op, seen
 	}
 	whole := *seen
-	whole.Before, whole.After, whole.Results = slices.Clone(seen.Before), slices.Clone(seen.After), slices.Clone(seen.Results)
+	whole.Before, whole.After, whole.Results = slices.Clone(seen.Before), slices.Clone(seen.After),
+		slices.Clone(seen.Results)
 	before, after := split(seen.Before, seen.ArgLens, op.Args), split(seen.After, seen.ArgLens, op.Args)
 	lateArgs, lateResults := seen.late(op)
 	var late, lateParts []Observation // of the arguments

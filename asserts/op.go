@@ -10,13 +10,14 @@ type Op struct {
 	Args      []Subject // the arguments that hold tensors, in schema order
 	Results   []Subject // the returns that hold tensors
 	Composite bool      // CompositeImplicit: it decomposes and may return its argument
-	Raises    bool      // callers of its kernel raise versions, even of unwritten arguments; set only if an argument is never written
-	Autograd  bool      // it has a kernel for autograd, or decomposes; set only for calls through autograd
-	Inferred  bool      // torch.library.custom_op made its schema, which declares writes and no views
-	Tags      []string  // the schema's, sorted
-	Waived    []Code    // the checks that an allowlist waives
-	Excused   []Excuse  // symptoms that an allowlist waives, of other checks
-	Notes     []Excuse  // what an allowlist makes notes
+	// callers of its kernel raise versions, even of unwritten arguments; set only if an argument is never written
+	Raises   bool
+	Autograd bool     // it has a kernel for autograd, or decomposes; set only for calls through autograd
+	Inferred bool     // torch.library.custom_op made its schema, which declares writes and no views
+	Tags     []string // the schema's, sorted
+	Waived   []Code   // the checks that an allowlist waives
+	Excused  []Excuse // symptoms that an allowlist waives, of other checks
+	Notes    []Excuse // what an allowlist makes notes
 
 	// Checks, unless nil, replaces the checks that the schema calls for: a preset's plan.
 	Checks []Check

@@ -31,7 +31,8 @@ func WithParts(op *Op) *Op {
 		case c.Against == 0 || c.Against == c.On || c.Code == ViewStorage:
 			extended.Checks = append(extended.Checks, inside)
 		default:
-			extended.Checks = append(extended.Checks, Check{c.Code, inside.On, c.Against}, inside, Check{c.Code, c.On, inside.Against})
+			extended.Checks = append(extended.Checks, Check{c.Code, inside.On, c.Against}, inside,
+				Check{c.Code, c.On, inside.Against})
 		}
 	}
 	for i := range op.Results {

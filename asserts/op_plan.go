@@ -183,9 +183,9 @@ func (p *plan) add(c Check) string {
 func (p *plan) subject(r Ref) *subjectPlan { return referred(r, p.args, p.results) }
 
 // usualFacts are those that Call.usual examines.
-const usualFacts = usual.SameImpl | usual.SameStorage | usual.SameVersion | usual.SameContents | usual.SameMetadata | usual.Counted |
-	usual.Filled | usual.NotKept | usual.Unshared | usual.Unreturned | usual.OneHolder | usual.OwnStorage | usual.IsArgument |
-	usual.OnArgument | usual.OffArguments | usual.OffReturns | usual.WithinStorage
+const usualFacts = usual.SameImpl | usual.SameStorage | usual.SameVersion | usual.SameContents | usual.SameMetadata |
+	usual.Counted | usual.Filled | usual.NotKept | usual.Unshared | usual.Unreturned | usual.OneHolder |
+	usual.OwnStorage | usual.IsArgument | usual.OnArgument | usual.OffArguments | usual.OffReturns | usual.WithinStorage
 
 // usualReturns returns the results as Call.usual needs them, or false if the judge must see every call.
 func (p *plan) usualReturns() ([]usualReturn, bool) {

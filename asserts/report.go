@@ -72,7 +72,8 @@ func (p *mainReporter) Report(vs Violations) {
 	case inMain.Load():
 		p.Reporter.Report(vs)
 	case inTest():
-		io.WriteString(os.Stderr, "opassert: without a TestMain that calls asserts.Main, a passing test does not show violations under OPASSERT=log or collect; so this panics\n")
+		io.WriteString(os.Stderr, "opassert: without a TestMain that calls asserts.Main, a passing test does not show "+
+			"violations under OPASSERT=log or collect; so this panics\n")
 		Panic.Report(vs)
 	default:
 		stderr.Report(vs)

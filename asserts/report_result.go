@@ -47,7 +47,8 @@ func (v *Violation) Result() Result {
 	return Result{
 		Op: v.Op, Code: v.Code, Subject: v.Subject.String(), Status: status, Reason: v.Note,
 		Device: v.Device, DType: v.DType, Count: 1, Report: v.Error(), Site: v.Site,
-		Symptom: v.Symptom.Of(v.Code), Saw: v.Saw, Fix: v.Fix, Text: v.Symptom.Of(v.Code) + " " + v.name() + ": " + v.Sentence(),
+		Symptom: v.Symptom.Of(v.Code), Saw: v.Saw, Fix: v.Fix, Text: v.Symptom.Of(v.Code) + " " + v.name() +
+			": " + v.Sentence(),
 	}
 }
 

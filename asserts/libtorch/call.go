@@ -128,7 +128,8 @@ func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
 	s.request[first-1] = int64(len(s.request) - first)
 	for i := range args {
 		if i >= len(op.Args) {
-			return &Error{Op: op.Name, Refused: true, Message: fmt.Sprintf("it has %d arguments, not %d", len(op.Args), len(args))}
+			return &Error{Op: op.Name, Refused: true, Message: fmt.Sprintf("it has %d arguments, not %d",
+				len(op.Args), len(args))}
 		}
 		if op.Args[i].holds.subject() {
 			continue

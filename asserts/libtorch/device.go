@@ -36,7 +36,8 @@ func Bring(name string) {
 // "openreg:1". An error tells why it is not available.
 func FindDevice(name string) (DeviceInfo, error) {
 	return place(name, func() (DeviceInfo, error) {
-		return ask("device "+name, crossing{function: fnDevice, data: []byte(name)}, func(r *reader) DeviceInfo { return r.device(name) })
+		return ask("device "+name, crossing{function: fnDevice, data: []byte(name)},
+			func(r *reader) DeviceInfo { return r.device(name) })
 	})
 }
 

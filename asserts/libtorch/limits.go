@@ -27,7 +27,8 @@ func (op *Op) Unpassable() string {
 			continue
 		}
 		class := objectType(a.Type)
-		if class != "" && !strings.HasPrefix(class, "__torch__.") && !strings.HasPrefix(class, "Dict(") && !strings.HasPrefix(class, "(") && !made(class) {
+		if class != "" && !strings.HasPrefix(class, "__torch__.") && !strings.HasPrefix(class, "Dict(") &&
+			!strings.HasPrefix(class, "(") && !made(class) {
 			return fmt.Sprintf("argument %d %q: no operator returns a %s, and it can't be constructed here", i, a.Name, class)
 		}
 	}

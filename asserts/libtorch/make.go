@@ -345,7 +345,8 @@ func (s *Spec) quantizedChannel() (Tensor, error) {
 		return Tensor{}, err
 	}
 	defer scales.Release()
-	zeros, err := (&Spec{DType: Int64, Device: s.Device, Sizes: channels, Low: float64(zero), High: float64(zero) + 1}).strided()
+	zeros, err := (&Spec{DType: Int64, Device: s.Device, Sizes: channels, Low: float64(zero),
+		High: float64(zero) + 1}).strided()
 	if err != nil {
 		return Tensor{}, err
 	}
@@ -359,7 +360,8 @@ func (s *Spec) nested(shorter int64) (Tensor, error) {
 	var components []Tensor
 	defer func() { ReleaseAll(components...) }()
 	for i := range s.Sizes[0] {
-		c := Spec{DType: s.DType, Device: s.Device, Sizes: slices.Clone(s.Sizes[1:]), Seed: s.Seed + uint64(i), Low: s.Low, High: s.High}
+		c := Spec{DType: s.DType, Device: s.Device, Sizes: slices.Clone(s.Sizes[1:]), Seed: s.Seed + uint64(i),
+			Low: s.Low, High: s.High}
 		if i == s.Sizes[0]-1 && len(c.Sizes) > 0 && c.Sizes[0] > 1 {
 			c.Sizes[0] -= shorter
 		}

@@ -39,14 +39,15 @@ const (
 // those of more than 8 MB, or beyond two thousand at a time. It cannot be undone.
 func WatchMemory(ahead, aligned bool, fill byte) (touches []Touch, unwatched int, err error) {
 	side := truth(ahead) | truth(aligned)<<1
-	touches, err = ask("watch memory", crossing{function: fnMemory, first: side, second: int64(fill)}, func(r *reader) []Touch {
-		unwatched = int(r.word())
-		all := make([]Touch, r.word())
-		for i := range all {
-			r.touch(&all[i])
-		}
-		return all
-	})
+	touches, err = ask("watch memory", crossing{function: fnMemory, first: side, second: int64(fill)},
+		func(r *reader) []Touch {
+			unwatched = int(r.word())
+			all := make([]Touch, r.word())
+			for i := range all {
+				r.touch(&all[i])
+			}
+			return all
+		})
 	return touches, unwatched, err
 }
 
@@ -54,7 +55,8 @@ func WatchMemory(ahead, aligned bool, fill byte) (touches []Touch, unwatched int
 // also if it was freed just now, until the next WatchMemory: the same tensors then have the same
 // addresses again, once those before are gone. The arguments are those of WatchMemory.
 func ReuseMemory(aligned bool, fill byte) error {
-	_, err := ask("reuse memory", crossing{function: fnMemory, first: 1<<2 | truth(aligned)<<1, second: int64(fill)}, func(*reader) struct{} { return struct{}{} })
+	_, err := ask("reuse memory", crossing{function: fnMemory, first: 1<<2 | truth(aligned)<<1, second: int64(fill)},
+		func(*reader) struct{} { return struct{}{} })
 	return err
 }
 

@@ -84,7 +84,8 @@ func Lookup(name string) (*Op, error) {
 	if r != nil {
 		return r.read(), nil
 	}
-	return nil, fmt.Errorf("libtorch has no operator %s; names look like aten::add.Tensor; LoadLibrary loads a library with further operators", name)
+	return nil, fmt.Errorf("libtorch has no operator %s; names look like aten::add.Tensor; LoadLibrary loads a library "+
+		"with further operators", name)
 }
 
 // recordOf returns the record of an operator, or nil. It does not list others: most workers and programs need few.

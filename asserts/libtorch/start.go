@@ -19,7 +19,8 @@ var (
 	ErrNotFound   = installed.ErrNotFound
 	ErrNoHeaders  = installed.ErrNoHeaders
 	ErrNoCompiler = compile.ErrNoCompiler
-	ErrNoCgo      = errors.New("this program was built without cgo, so it cannot load libtorch: install a C compiler (apt-get install gcc) and build it again with CGO_ENABLED=1")
+	ErrNoCgo      = errors.New("this program was built without cgo, so it cannot load libtorch: install a C compiler " +
+		"(apt-get install gcc) and build it again with CGO_ENABLED=1")
 )
 
 //go:embed shim
@@ -125,7 +126,8 @@ func load() error {
 		return err
 	}
 	if err := open(strings.Split(shim, "\n")); err != nil {
-		return fmt.Errorf("load %v: %w (if libtorch needs this library: install it, or add its folder to LD_LIBRARY_PATH)", torch, err)
+		return fmt.Errorf("load %v: %w (if libtorch needs this library: install it, or add its folder to "+
+			"LD_LIBRARY_PATH)", torch, err)
 	}
 	return nil
 }
@@ -133,7 +135,8 @@ func load() error {
 // LoadLibrary loads a shared library with its operators. It cannot be unloaded. A Python extension,
 // such as that of a package which brings a device, must be loaded before any other call here.
 func LoadLibrary(path string) error {
-	choose(func() { use.first = []string{path} }) // otherwise its dependencies are loaded already, or the error names the missing one
+	// otherwise its dependencies are loaded already, or the error names the missing one
+	choose(func() { use.first = []string{path} })
 	if err := start(); err != nil {
 		return err
 	}
@@ -153,5 +156,6 @@ func builtForAnother(err error, library, version string) error {
 	if !torchSymbol.MatchString(err.Error()) {
 		return err
 	}
-	return fmt.Errorf("%w (it was built for %s, not %s: choose that with $LIBTORCH, or opassert's -libtorch, or build it again)", err, installed.BuiltFor(library, version), version)
+	return fmt.Errorf("%w (it was built for %s, not %s: choose that with $LIBTORCH, or opassert's -libtorch, or build it "+
+		"again)", err, installed.BuiltFor(library, version), version)
 }

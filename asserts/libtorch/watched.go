@@ -59,7 +59,8 @@ func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, e
 	}
 	for range r.count() {
 		id := asserts.ID(r.word())
-		o := asserts.Observation{Impl: id, Storage: id, Content: &asserts.Snapshot{Memory: uintptr(r.word()), Nbytes: r.word()}}
+		o := asserts.Observation{Impl: id, Storage: id,
+			Content: &asserts.Snapshot{Memory: uintptr(r.word()), Nbytes: r.word()}}
 		out.Seen.Earlier = append(out.Seen.Earlier, asserts.Earlier{Then: o, Now: o})
 	}
 	out.complete(inputs)

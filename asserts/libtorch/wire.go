@@ -181,7 +181,8 @@ func (r *reader) snapshot() *asserts.Snapshot {
 	s := &asserts.Snapshot{
 		DType: DType(c.dtype).String(), Device: deviceName(c.deviceType, c.deviceIndex),
 		Sizes: c.sizes, Strides: c.strides, Offset: c.offset, Nbytes: c.nbytes, Digest: uint64(c.digest),
-		Conj: c.flags&flagConj != 0, Neg: c.flags&flagNeg != 0, RequiresGrad: c.flags&flagGrad != 0, Leaf: c.flags&flagLeaf != 0,
+		Conj: c.flags&flagConj != 0, Neg: c.flags&flagNeg != 0, RequiresGrad: c.flags&flagGrad != 0,
+		Leaf:  c.flags&flagLeaf != 0,
 		Names: c.names, Layout: c.layout, Quantizer: c.quantizer,
 		Grad: asserts.ID(c.grad), Memory: uintptr(c.memory), Counter: asserts.ID(c.counter),
 		Bytes: bytes.Clone(c.bytes),

@@ -25,7 +25,8 @@ type library struct {
 }
 
 // open prepares the kernels' ops for calls.
-func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), job Job, options []maker.Option) (*library, error) {
+func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), job Job,
+	options []maker.Option) (*library, error) {
 	l := &library{job: job, kernels: make(map[string]asserts.Kernel)}
 	for _, o := range options {
 		o(&l.Options)
@@ -80,7 +81,8 @@ func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error)
 		return nil, fmt.Errorf("maker.Skip: unknown op %s", op)
 	}
 	if l.Observe == nil && !reflect.TypeFor[T]().Implements(reflect.TypeFor[asserts.Tensor]()) {
-		return nil, fmt.Errorf("%v has no method Observe; pass a function that observes it with maker.Observe", reflect.TypeFor[T]())
+		return nil, fmt.Errorf("%v has no method Observe; pass a function that observes it with maker.Observe",
+			reflect.TypeFor[T]())
 	}
 	var err error
 	l.engine, err = lib.Engine()
@@ -116,7 +118,8 @@ func (l *library) lacksReceiver(k asserts.Kernel) string {
 	if t.Kind() == reflect.Func && len(k.Order) > 0 && len(k.Order) == len(gokernels.Inputs(t)) {
 		return "" // the receiver is an argument
 	}
-	if name := k.Site().Func; t.Kind() == reflect.Func && strings.Count(name[strings.LastIndexByte(name, '/')+1:], ".") > 1 {
+	if name := k.Site().Func; t.Kind() == reflect.Func &&
+		strings.Count(name[strings.LastIndexByte(name, '/')+1:], ".") > 1 {
 		if _, ok := l.receiver(t); !ok {
 			return fmt.Sprintf("its kernel is a method of %v: set its receiver with maker.Receiver", t.In(0))
 		}
@@ -133,7 +136,8 @@ func (l *library) config() suite.Config {
 			planned.Notes = slices.Concat(planned.Notes, l.job.Notes[planned.Name])
 			waived := l.job.Waived[planned.Name]
 			for _, code := range planned.Waived {
-				waived = append(waived, asserts.Excuse{Code: code, Reason: "an allowlist waives it; the reason is in the generated code"})
+				waived = append(waived, asserts.Excuse{Code: code,
+					Reason: "an allowlist waives it; the reason is in the generated code"})
 			}
 			waived = append(waived, planned.Excused...)
 			planned.Waived, planned.Excused = nil, nil // all checks are judged: one fault is one violation

@@ -18,7 +18,8 @@ import (
 // Run calls every op on generated cases, each op a subtest, and checks every call against its
 // schema. It fails for each violation, with the smallest call that shows it, and for an op that
 // accepted no case: [maker.Skip] leaves out such an op. newTensor makes a tensor of the library.
-func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options ...maker.Option) {
+func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error),
+	options ...maker.Option) {
 	t.Helper()
 	l, operators := load(t, kernels, newTensor, options)
 	total := make(map[string]int)
@@ -43,7 +44,8 @@ func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(maker.Spe
 }
 
 // load is open for a test, which ends if there is nothing to run.
-func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options []maker.Option) (*library, []engine.Operator) {
+func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error),
+	options []maker.Option) (*library, []engine.Operator) {
 	tb.Helper()
 	l, err := open(kernels, newTensor, Job{Engine: "Go kernels", Level: asserts.Content}, options)
 	if err != nil {
@@ -70,7 +72,8 @@ func logResult(t testing.TB, r *report.OpResult) {
 	case r.Missing != "":
 		t.Errorf("%s: %s", r.Name(), r.Missing)
 	case r.Ran == 0:
-		t.Errorf("%s accepted none of %d cases, so nothing was checked; maker.Skip leaves it out\n  the last error: %s", r.Name(), r.Cases, r.Error)
+		t.Errorf("%s accepted none of %d cases, so nothing was checked; maker.Skip leaves it out\n  the last error: %s",
+			r.Name(), r.Cases, r.Error)
 	}
 }
 
@@ -88,7 +91,8 @@ func repro(t testing.TB) string {
 
 // Fuzz is Run with cases that the fuzzer chooses: the name of an op, and the number from which the
 // case is made. The seeds are the first cases of Run.
-func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options ...maker.Option) {
+func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error),
+	options ...maker.Option) {
 	f.Helper()
 	l, operators := load(f, kernels, newTensor, options)
 	for _, o := range operators {

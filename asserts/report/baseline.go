@@ -119,7 +119,8 @@ func (b *Baseline) Update(r *Report) {
 		return slices.Contains(gone, l) || slices.ContainsFunc(found, l.lists)
 	})
 	lines = append(lines, found...)
-	slices.SortFunc(lines, func(x, y baselineLine) int { return strings.Compare(x.Op+" "+x.String(), y.Op+" "+y.String()) })
+	slices.SortFunc(lines,
+		func(x, y baselineLine) int { return strings.Compare(x.Op+" "+x.String(), y.Op+" "+y.String()) })
 	b.Lines = slices.Compact(lines)
 }
 

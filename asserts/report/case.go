@@ -15,22 +15,23 @@ import (
 
 // A CaseResult is the result of one case.
 type CaseResult struct {
-	Case    int             `json:"case"`
-	Tried   []string        `json:"tried,omitempty"` // value classes: "self: const:NaN"
-	Idle    bool            `json:"idle,omitempty"`  // it only queries the kernel, or there was nothing to call
-	Ran     bool            `json:"ran,omitempty"`
-	Error   string          `json:"error,omitempty"`   // of the closest attempt, if none ran
-	Close   int             `json:"close,omitempty"`   // how close it came, or Unmade
-	Closest string          `json:"closest,omitempty"` // the attempt, as a case of a file of cases
-	Unfit   string          `json:"unfit,omitempty"`   // why the case of a recipe did not run unchanged
-	Later   int             `json:"later,omitempty"`   // number of cases that -n all would run after this one
-	Devices Devices         `json:"devices,omitempty"`
-	Lacks   map[string]int  `json:"lacks,omitempty"`  // kinds of tensors that the library does not have, with the number of tensors of the case
-	Waived  []asserts.Skip  `json:"waived,omitempty"` // violations that an allowlist waives
-	Origin  *Origin         `json:"origin,omitempty"` // of the recipe or the class
-	Beyond  string          `json:"beyond,omitempty"` // why no arguments avoid the error
-	Found   []*Finding      `json:"found,omitempty"`
-	Writes  []compare.Write `json:"writes,omitempty"` // of the call on the first device
+	Case    int      `json:"case"`
+	Tried   []string `json:"tried,omitempty"` // value classes: "self: const:NaN"
+	Idle    bool     `json:"idle,omitempty"`  // it only queries the kernel, or there was nothing to call
+	Ran     bool     `json:"ran,omitempty"`
+	Error   string   `json:"error,omitempty"`   // of the closest attempt, if none ran
+	Close   int      `json:"close,omitempty"`   // how close it came, or Unmade
+	Closest string   `json:"closest,omitempty"` // the attempt, as a case of a file of cases
+	Unfit   string   `json:"unfit,omitempty"`   // why the case of a recipe did not run unchanged
+	Later   int      `json:"later,omitempty"`   // number of cases that -n all would run after this one
+	Devices Devices  `json:"devices,omitempty"`
+	// kinds of tensors that the library does not have, with the number of tensors of the case
+	Lacks  map[string]int  `json:"lacks,omitempty"`
+	Waived []asserts.Skip  `json:"waived,omitempty"` // violations that an allowlist waives
+	Origin *Origin         `json:"origin,omitempty"` // of the recipe or the class
+	Beyond string          `json:"beyond,omitempty"` // why no arguments avoid the error
+	Found  []*Finding      `json:"found,omitempty"`
+	Writes []compare.Write `json:"writes,omitempty"` // of the call on the first device
 }
 
 // An Origin is the base, and the variant of a class, with which a call first worked.

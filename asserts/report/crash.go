@@ -17,10 +17,11 @@ type Crash struct {
 	Foreign bool          `json:"-"`                // another's fault ended the process
 	Device  engine.Device `json:"device,omitempty"` // where the op was called; "" if it was not
 	Twin    bool          `json:"-"`                // the op was called there with twins of the case's tensors
-	Said    string        `json:"said,omitempty"`   // the message with which the op ended it, or the error of a lost device
-	Frames  []string      `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
-	Waived  string        `json:"waived,omitempty"` // why an allowlist waives it
-	Known   bool          `json:"known,omitempty"`  // listed in a baseline
+	// the message with which the op ended it, or the error of a lost device
+	Said   string   `json:"said,omitempty"`
+	Frames []string `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
+	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
+	Known  bool     `json:"known,omitempty"`  // listed in a baseline
 
 	Program *ReproProgram `json:"program,omitempty"`
 }

@@ -83,7 +83,8 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	for _, u := range r.Unrun {
 		data.Rows = append(data.Rows, pageRow{Op: u.Op, Kernel: u.Kernel, Why: u.why()})
 	}
-	slices.SortStableFunc(data.Findings, func(a, b pageFinding) int { return strings.Compare(a.Shown.Level, b.Shown.Level) })
+	slices.SortStableFunc(data.Findings,
+		func(a, b pageFinding) int { return strings.Compare(a.Shown.Level, b.Shown.Level) })
 	return page().Execute(w, data)
 }
 

@@ -43,7 +43,8 @@ var servedBy = map[engine.KernelKind]string{
 
 // servedLine describes the ops by sort of kernel, "" on the CPU.
 func servedLine(all []Served) string {
-	parts := slicesx.Map(all, func(s Served) string { return fmt.Sprintf("%d of %d %s", s.Ran, s.Ops, servedBy[s.Kernel]) })
+	parts := slicesx.Map(all,
+		func(s Served) string { return fmt.Sprintf("%d of %d %s", s.Ran, s.Ops, servedBy[s.Kernel]) })
 	if len(parts) == 0 {
 		return ""
 	}

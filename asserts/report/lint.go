@@ -35,7 +35,8 @@ func (r *OpResult) Lint(o engine.Operator, waived []asserts.Excuse) {
 		if f.Argument != "" {
 			on = place(o.Schema, func(a schema.Argument) bool { return a.Name == f.Argument })
 		}
-		add(asserts.Violation{Code: f.Code, Subject: on, Saw: f.Saw, Symptom: f.Symptom, Fix: f.Fix, Site: f.Site}, "none: what is registered")
+		add(asserts.Violation{Code: f.Code, Subject: on, Saw: f.Saw, Symptom: f.Symptom, Fix: f.Fix, Site: f.Site},
+			"none: what is registered")
 	}
 }
 

@@ -71,7 +71,8 @@ func (r *Report) whole() bool {
 // Merge combines the reports of shards. names are the names of the reports in errors.
 func Merge(names []string, reports []*Report) (*Report, error) {
 	first := reports[0]
-	merged := &Report{Engine: first.Engine, Level: first.Level, Through: first.Through, Seed: first.Seed, Cases: first.Cases,
+	merged := &Report{Engine: first.Engine, Level: first.Level, Through: first.Through, Seed: first.Seed,
+		Cases:   first.Cases,
 		Command: first.Command, Of: first.Of}
 	in := make(map[string]string) // the report with the op
 	for i, r := range reports {
@@ -79,7 +80,8 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 		settings := []setting{
 			{"engine", first.Engine, r.Engine}, {"level", first.Level.String(), r.Level.String()},
 			{"key that calls begin at", cmp.Or(first.Through, "backend"), cmp.Or(r.Through, "backend")},
-			{"seed", fmt.Sprint(first.Seed), fmt.Sprint(r.Seed)}, {"number of cases", fmt.Sprint(first.Cases), fmt.Sprint(r.Cases)},
+			{"seed", fmt.Sprint(first.Seed), fmt.Sprint(r.Seed)},
+			{"number of cases", fmt.Sprint(first.Cases), fmt.Sprint(r.Cases)},
 			{"number of ops in all shards", fmt.Sprint(first.Shard.Ops), fmt.Sprint(r.Shard.Ops)},
 		}
 		for _, name := range []string{"kernels", "opassert", "allowlists", "flags", "ops"} {
@@ -105,7 +107,8 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 		merged.Unrun = append(merged.Unrun, r.Unrun...)
 		merged.Gone = append(merged.Gone, r.Gone...)
 		merged.addExcuses(r.Excuses)
-		merged.Left = append(merged.Left, slices.DeleteFunc(slices.Clone(r.Left), func(l string) bool { return slices.Contains(merged.Left, l) })...)
+		merged.Left = append(merged.Left, slices.DeleteFunc(slices.Clone(r.Left),
+			func(l string) bool { return slices.Contains(merged.Left, l) })...)
 	}
 	merged.All = max(merged.All, first.Shard.Ops) // if a shard is missing
 	slices.SortFunc(merged.Ops, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })

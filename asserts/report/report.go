@@ -115,7 +115,8 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 	}
 	if op.Ran == 0 {
 		if len(op.Crashes) == 0 {
-			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.Reason(), Count: op.Cases})
+			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.Reason(),
+				Count: op.Cases})
 		}
 		return all
 	}
@@ -127,14 +128,16 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 		all = append(all, op.held(device)...)
 	}
 	for _, what := range slices.Sorted(maps.Keys(op.Lacks)) {
-		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Count: op.Lacks[what], Reason: (&engine.Unsupported{What: what}).Error()})
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Count: op.Lacks[what],
+			Reason: (&engine.Unsupported{What: what}).Error()})
 	}
 	return all
 }
 
 // Lacking returns the kinds of tensors that a library lacks, with how many others replaced; "" for none.
 func Lacking(lacks map[string]int) string {
-	words := slicesx.Map(slices.Sorted(maps.Keys(lacks)), func(what string) string { return fmt.Sprintf("%s %d", what, lacks[what]) })
+	words := slicesx.Map(slices.Sorted(maps.Keys(lacks)),
+		func(what string) string { return fmt.Sprintf("%s %d", what, lacks[what]) })
 	if len(words) == 0 {
 		return ""
 	}
@@ -149,11 +152,13 @@ func (op *OpResult) held(device engine.Device) []asserts.Result {
 			return f.Violation.Code == c && slices.Contains(f.Devices, device)
 		})
 		if t.Judged[c] > 0 && !broken {
-			all = append(all, asserts.Result{Op: op.Op, Code: c, Status: asserts.Passed, Device: string(device), Count: t.Judged[c]})
+			all = append(all, asserts.Result{Op: op.Op, Code: c, Status: asserts.Passed, Device: string(device),
+				Count: t.Judged[c]})
 		}
 	}
 	for _, s := range t.Skips {
-		all = append(all, asserts.Result{Op: op.Op, Code: s.Code, Status: asserts.Skipped, Device: string(device), Count: s.Count, Reason: s.Reason})
+		all = append(all, asserts.Result{Op: op.Op, Code: s.Code, Status: asserts.Skipped, Device: string(device),
+			Count: s.Count, Reason: s.Reason})
 	}
 	return all
 }
@@ -227,7 +232,8 @@ func (r *Report) CrashText(op *OpResult, c Crash) string {
 		line("program", c.Program.String())
 	}
 	line("site", op.Site.String())
-	line("waive", fmt.Sprintf("{op: %s, crash: %s, reason: ...}", printable.YAML(strings.TrimPrefix(op.Op, "aten::")), printable.YAML(c.Cause)))
+	line("waive", fmt.Sprintf("{op: %s, crash: %s, reason: ...}", printable.YAML(strings.TrimPrefix(op.Op, "aten::")),
+		printable.YAML(c.Cause)))
 	return op.own(b.String())
 }
 
@@ -422,10 +428,12 @@ func (r *OpResult) writeClasses(t *textWriter) {
 func (op *OpResult) cut() []asserts.Result {
 	var all []asserts.Result
 	for _, why := range slices.Sorted(maps.Keys(op.Unfinished)) {
-		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "a case was not finished: " + why, Count: op.Unfinished[why]})
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "a case was not finished: " + why,
+			Count: op.Unfinished[why]})
 	}
 	if op.Left != "" {
-		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "the cases that follow were not run: the op was left " + op.Left})
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped,
+			Reason: "the cases that follow were not run: the op was left " + op.Left})
 	}
 	return all
 }

@@ -25,14 +25,16 @@ type OpResult struct {
 	Later     int               `json:"later,omitempty"`   // number of cases that -n all would run besides
 	Error     string            `json:"error,omitempty"`   // of the closest attempt, for an op that never ran
 	Closest   string            `json:"closest,omitempty"` // that attempt, as a case of a file of cases
-	Said      map[string]int    `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by number of cases
-	Unfit     map[int]string    `json:"unfit,omitempty"`   // why cases of recipes did not run unchanged, by number
+	// the errors of an op that never ran, with the numbers of the first, by number of cases
+	Said  map[string]int `json:"said,omitempty"`
+	Unfit map[int]string `json:"unfit,omitempty"` // why cases of recipes did not run unchanged, by number
 	// Cannot tells why no arguments make the op run here: by its [Operator], or the errors of most cases.
-	Cannot   string `json:"cannot,omitempty"`
-	beyond   map[string]int
-	close    int
-	Devices  Devices        `json:"devices,omitempty"`
-	Lacks    map[string]int `json:"lacks,omitempty"`  // kinds of tensors that the library does not have, with the number that cases needed
+	Cannot  string `json:"cannot,omitempty"`
+	beyond  map[string]int
+	close   int
+	Devices Devices `json:"devices,omitempty"`
+	// kinds of tensors that the library does not have, with the number that cases needed
+	Lacks    map[string]int `json:"lacks,omitempty"`
 	Waived   []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
 	Findings []*Finding     `json:"findings,omitempty"`
 	Crashes  []Crash        `json:"crashes,omitempty"`
@@ -106,7 +108,8 @@ func (c Classes) count() int {
 func NewOpResult(o engine.Operator) *OpResult {
 	r := &OpResult{
 		Site: o.Where(),
-		Op:   o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Kernel: o.Kernel, Missing: o.Missing, Cannot: o.Cannot,
+		Op:   o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Kernel: o.Kernel,
+		Missing: o.Missing, Cannot: o.Cannot,
 	}
 	r.Bound()
 	return r
@@ -232,7 +235,8 @@ func (r *OpResult) Settle() {
 		part := f.Violation.Subject
 		return part.Inside && slices.ContainsFunc(r.Findings, func(g *Finding) bool {
 			whole := g.Violation.Subject
-			return g.Violation.Code == f.Violation.Code && !whole.Inside && whole.Return == part.Return && whole.Index == part.Index
+			return g.Violation.Code == f.Violation.Code && !whole.Inside && whole.Return == part.Return &&
+				whole.Index == part.Index
 		})
 	}
 	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), repeats)
@@ -251,7 +255,8 @@ func (r *OpResult) Settle() {
 // repetition: a missing fake does not explain sizes that differ from the CPU's.
 func (f *Finding) Repeats(earlier *Finding) bool {
 	a, b := f.Violation, earlier.Violation
-	return f.SameFault(earlier) && !f.Outweighs(earlier) && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
+	return f.SameFault(earlier) && !f.Outweighs(earlier) && a.Against.Return == b.Against.Return &&
+		a.Against.Name == b.Against.Name
 }
 
 // GiveUp is the number of cases, or fewer if the op has fewer, after which the op is given up if
@@ -262,7 +267,8 @@ const GiveUp = 10
 // devices: the first call of the case had already broken the memory.
 func (r *OpResult) AddCrash(c *Crash) []engine.Device {
 	var replaced []engine.Device
-	for last := len(r.Crashes) - 1; c.Device != "" && !c.Twin && last >= 0 && r.Crashes[last].Twin && r.Crashes[last].Case == c.Case; last-- {
+	for last := len(r.Crashes) - 1; c.Device != "" && !c.Twin && last >= 0 && r.Crashes[last].Twin &&
+		r.Crashes[last].Case == c.Case; last-- {
 		replaced = append(replaced, r.Crashes[last].Device)
 		r.Crashes = r.Crashes[:last]
 	}

@@ -27,7 +27,8 @@ func WriteSARIF(w io.Writer, version, root string, results []asserts.Result) err
 		all = append(all, sarifOf(r, root))
 	}
 	run := object{"tool": object{"driver": driver}, "results": all}
-	return printable.JSON(w, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}}, "  ")
+	return printable.JSON(w, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+		"runs": []object{run}}, "  ")
 }
 
 // sarifRules returns the checks by code, and under Code 0 the rule for results without a check.
@@ -35,7 +36,8 @@ func sarifRules() []object {
 	rule := func(id, name, short, full string) object {
 		return object{"id": id, "name": name, "shortDescription": message(short), "fullDescription": message(full)}
 	}
-	rules := []object{rule("OA000", "kernel", "a kernel runs to its end", "a kernel that crashes, or fails, cannot be checked")}
+	rules := []object{rule("OA000", "kernel", "a kernel runs to its end",
+		"a kernel that crashes, or fails, cannot be checked")}
 	for c := range asserts.AllCodes.All() {
 		r, help := rule(c.String(), c.Name(), c.Rule(), c.Rule()+"; or else "+c.BreaksPlain()), ""
 		for _, s := range c.Symptoms() {
@@ -78,7 +80,8 @@ func sarifOf(r asserts.Result, root string) object {
 		at["logicalLocations"] = []object{{"fullyQualifiedName": r.Op, "kind": "function"}}
 	}
 	if r.Site.File != "" {
-		at["physicalLocation"] = object{"artifactLocation": artifact(r.Site.File, root), "region": object{"startLine": max(r.Site.Line, 1)}}
+		at["physicalLocation"] = object{"artifactLocation": artifact(r.Site.File, root),
+			"region": object{"startLine": max(r.Site.Line, 1)}}
 	}
 	if len(at) > 0 {
 		s["locations"] = []object{at}

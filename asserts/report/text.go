@@ -186,7 +186,8 @@ func (r *Report) summary() string {
 		n    int
 		noun string
 	}{
-		{sum.Findings, "error"}, {sum.Crashes, "crash"}, {sum.Notes, "note"}, {sum.Known, "known finding"}, {len(r.Gone), "gone"},
+		{sum.Findings, "error"}, {sum.Crashes, "crash"}, {sum.Notes, "note"}, {sum.Known, "known finding"},
+		{len(r.Gone), "gone"},
 	} {
 		if c.n > 0 {
 			counts = append(counts, Count(c.n, c.noun))

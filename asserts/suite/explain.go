@@ -43,7 +43,8 @@ func WriteExplained(w io.Writer, r *report.Report, operators []engine.Operator) 
 			g := design.NewGenerator(operators[i].Schema, new(design.Recipes))
 			start = g.Generate(sample.NewRandom(0, g.Name, 0), 0).Recipe()
 		}
-		printable.Printf(&b, "# Start from %s, correct it as the kernel's errors ask, and run opassert check -cases FILE; see opassert help cases.\n", from)
+		printable.Printf(&b, "# Start from %s, correct it as the kernel's errors ask, and run opassert check -cases FILE; "+
+			"see opassert help cases.\n", from)
 		printable.Printf(&b, "- ops: [%q]\n  cases:\n    - %s\n\n", op.Op, start)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -45,8 +45,10 @@ func (g greeting) understood() error {
 		return nil
 	}
 	have := ownVersion()
-	return fmt.Errorf("the module requires opassert %s, with which its kernels were built, but this command is %s, and their protocols differ: "+
-		"run the module's own, go tool opassert, or have the module require this one, go get -tool %scmd/opassert@%s", g.version, have, ours, published(have))
+	return fmt.Errorf("the module requires opassert %s, with which its kernels were built, but this command is %s, and "+
+		"their protocols differ: run the module's own, go tool opassert, or have the module require this one, "+
+		"go get -tool %scmd/opassert@%s",
+		g.version, have, ours, published(have))
 }
 
 // published returns the version in the form that the go command can fetch, or "latest".
@@ -79,8 +81,8 @@ func versionIn(program *debug.BuildInfo) string {
 // values in them. Two programs with the same dialect understand each other.
 func dialect() string {
 	h := fnv.New64a()
-	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin, lineFrame, lineShown,
-		lineEnd, lineLearned, lineApart, lineDone, lineList, lineFault, lineLibrary, lineLost, lineDied)
+	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin,
+		lineFrame, lineShown, lineEnd, lineLearned, lineApart, lineDone, lineList, lineFault, lineLibrary, lineLost, lineDied)
 	described := make(map[reflect.Type]bool)
 	for _, v := range []any{request{}, report.CaseResult{}, Listing{}, design.Learned{}, work.Calls{}} {
 		describe(h, reflect.TypeOf(v), described)

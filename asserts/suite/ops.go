@@ -83,7 +83,8 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 			}
 		} else if err := s.crashed(ctx, o, res, crash); err != nil {
 			return err
-		} else if crash.Cause == report.Hang && !crash.Alone && patience < s.run.longest() { // it was only slow: now all cases get their full time
+			// it was only slow: now all cases get their full time
+		} else if crash.Cause == report.Hang && !crash.Alone && patience < s.run.longest() {
 			patience, from = s.run.longest(), again()
 			continue
 		} else if crash.Twin {

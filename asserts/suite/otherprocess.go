@@ -41,13 +41,15 @@ func unexplained(found []*report.Finding) {
 // unfollowed is the skip of a call that is not repeated after those.
 var unfollowed = asserts.Skip{
 	Code: asserts.NondeterministicResult, Count: 1,
-	Reason: fmt.Sprintf("the call is not repeated in a process that has not run the op: %d others returned something else there", mostFollowed),
+	Reason: fmt.Sprintf("the call is not repeated in a process that has not run the op: %d others returned something "+
+		"else there", mostFollowed),
 }
 
 // unshared is the skip of an op of which no call could be repeated in another process.
 var unshared = asserts.Skip{
 	Code: asserts.NondeterministicResult, Count: 1,
-	Reason: "no call was repeated in a process that has not run the op: none had default floating-point values and a result that follows them alone",
+	Reason: "no call was repeated in a process that has not run the op: none had default floating-point values and a " +
+		"result that follows them alone",
 }
 
 // uncompared returns the skip on the device whose contents were judged, if there is one.
@@ -136,7 +138,8 @@ func (c *control) followed(ctx context.Context, made *work.Calls, res *report.Op
 }
 
 // agreed returns what calls show of which the last one returns something else than after itself, or nil.
-func (c *control) agreed(ctx context.Context, made *work.Calls, res *report.OpResult, calls ...work.Call) (*report.CaseResult, error) {
+func (c *control) agreed(ctx context.Context, made *work.Calls, res *report.OpResult,
+	calls ...work.Call) (*report.CaseResult, error) {
 	var shown *report.CaseResult
 	last := made.Made[1]
 	made.Last.Seen = nil
@@ -156,7 +159,8 @@ func (c *control) agreed(ctx context.Context, made *work.Calls, res *report.OpRe
 }
 
 // call makes calls and compares the last one with the earlier observation, if there is one; otherwise it becomes that.
-func (c *control) call(ctx context.Context, made *work.Calls, res *report.OpResult, calls ...work.Call) (*report.CaseResult, error) {
+func (c *control) call(ctx context.Context, made *work.Calls, res *report.OpResult,
+	calls ...work.Call) (*report.CaseResult, error) {
 	text, err := encode(work.Calls{Made: calls, Last: made.Last})
 	if err != nil { //mutate:equivalent false: calls are encoded without an error
 		return nil, err

@@ -61,7 +61,8 @@ func startOnce(cmd *exec.Cmd, folder string, workers *workerSet, patience time.D
 			return nil, fmt.Errorf("start a worker: %w", err)
 		}
 	}
-	p := &process{cmd: cmd, folder: working, workers: workers, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
+	p := &process{cmd: cmd, folder: working, workers: workers, stderr: new(lastBytes), lines: make(chan string, 64),
+		ended: make(chan struct{})}
 	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+working, "TMPDIR="+temporary)
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
 	cmd.WaitDelay = farewell // for processes that hold its output open
@@ -428,7 +429,8 @@ const goExit = "exit status 2"
 
 // ownFatal matches those fatal errors of Go's run time that do not indicate broken memory: Go code is to blame. For
 // others it is a kernel that overwrote the run time's memory, in this call or an earlier one.
-var ownFatal = regexp.MustCompile(`^fatal error: (all goroutines are asleep|no goroutines|concurrent map|sync: |stack overflow)`)
+var ownFatal = regexp.MustCompile(
+	`^fatal error: (all goroutines are asleep|no goroutines|concurrent map|sync: |stack overflow)`)
 
 var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)
 

@@ -77,7 +77,8 @@ const lineForeign = "foreign"
 const loadMark = "\x1e"
 
 func foreign(text string) error {
-	return fmt.Errorf("a worker answered %q: the kernel may have written to file %d, which belongs to the worker", text, replyFile)
+	return fmt.Errorf("a worker answered %q: the kernel may have written to file %d, which belongs to the worker",
+		text, replyFile)
 }
 
 // ownFault returns the error for a panic of opassert itself, as written by a worker.

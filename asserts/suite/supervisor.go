@@ -61,7 +61,8 @@ func (s *supervisor) stop() {
 // ask sends one request and reads the answers; it returns the crash that ended the worker, if any.
 // If that is in a case before the requested ones, the request is sent again without it; if it is in
 // a smaller call for a case that ran, that case counts, and the request is sent for those after it.
-func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration, add func(*report.CaseResult)) (*ending, error) {
+func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration,
+	add func(*report.CaseResult)) (*ending, error) {
 	for {
 		q.Skip, q.Learned, q.Origins, q.AsItIs = s.known.deadly, s.known.learned, s.known.origins, s.known.asItIs
 		crash, err := s.once(ctx, q, patience, add)
@@ -87,7 +88,8 @@ func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration,
 }
 
 // askTwice is ask for a request of one case. It is sent again if the worker was killed or stopped meanwhile.
-func (s *supervisor) askTwice(ctx context.Context, q request, patience time.Duration, add func(*report.CaseResult)) (*ending, error) {
+func (s *supervisor) askTwice(ctx context.Context, q request, patience time.Duration,
+	add func(*report.CaseResult)) (*ending, error) {
 	crash, err := s.ask(ctx, q, patience, add)
 	if crash != nil && crash.outside {
 		crash, err = s.ask(ctx, q, patience, add)
@@ -95,7 +97,8 @@ func (s *supervisor) askTwice(ctx context.Context, q request, patience time.Dura
 	return crash, err
 }
 
-func (s *supervisor) once(ctx context.Context, q request, patience time.Duration, add func(*report.CaseResult)) (*ending, error) {
+func (s *supervisor) once(ctx context.Context, q request, patience time.Duration,
+	add func(*report.CaseResult)) (*ending, error) {
 	if err := s.start(); err != nil {
 		return nil, err
 	}

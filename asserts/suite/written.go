@@ -104,7 +104,8 @@ func (all writes) notes(o engine.Operator) []*report.Finding {
 		}
 		for _, which := range []compare.ElementRole{compare.Itself, compare.Last} {
 			w := of[which]
-			if w == nil || w.changed || !compare.EnoughCalls(w.calls, len(w.sizes)) && w.calls < alikeCalls || which == compare.Last && !of[compare.Itself].changed {
+			if w == nil || w.changed || !compare.EnoughCalls(w.calls, len(w.sizes)) && w.calls < alikeCalls ||
+				which == compare.Last && !of[compare.Itself].changed {
 				continue
 			}
 			notes = append(notes, report.OfAll(compare.Unwritten(op, text, at, which, w.calls, len(w.sizes))))

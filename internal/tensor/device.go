@@ -26,10 +26,12 @@ type device struct {
 //
 // Source: c10/core/DeviceType.h; torchgen/model.py, BACKEND_COMPONENTS.
 var devices = []device{
-	DeviceCPU: {CPU, "CPU", true}, {"cuda", "CUDA", true}, {name: "mkldnn"}, {name: "opengl"}, {name: "opencl"}, {name: "ideep"},
-	{"hip", "HIP", true}, {name: "fpga"}, {name: "ort", key: "MAIA"}, {name: "xla", key: "XLA"}, {name: "vulkan"}, {name: "metal"},
-	{"xpu", "XPU", true}, {name: "mps", key: "MPS"}, DeviceMeta: {name: Meta, key: "Meta"}, {name: "hpu", key: "HPU"}, {name: "ve", key: "VE"},
-	{name: "lazy", key: "Lazy"}, {name: "ipu", key: "IPU"}, {name: "mtia", key: "MTIA"}, DeviceBrought: {"privateuseone", "PrivateUse1", true},
+	DeviceCPU: {CPU, "CPU", true}, {"cuda", "CUDA", true}, {name: "mkldnn"}, {name: "opengl"}, {name: "opencl"},
+	{name: "ideep"}, {"hip", "HIP", true}, {name: "fpga"}, {name: "ort", key: "MAIA"}, {name: "xla", key: "XLA"},
+	{name: "vulkan"}, {name: "metal"}, {"xpu", "XPU", true}, {name: "mps", key: "MPS"},
+	DeviceMeta: {name: Meta, key: "Meta"}, {name: "hpu", key: "HPU"}, {name: "ve", key: "VE"},
+	{name: "lazy", key: "Lazy"}, {name: "ipu", key: "IPU"}, {name: "mtia", key: "MTIA"},
+	DeviceBrought: {"privateuseone", "PrivateUse1", true},
 }
 
 var (
@@ -55,7 +57,8 @@ var deviceForm = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*(:(0|[1-9][0-9]*))?$
 // CheckDevice returns an error for a name that can't be a device's: neither PyTorch's nor one that a package may bring.
 func CheckDevice(name string) error {
 	if !deviceForm.MatchString(name) {
-		return fmt.Errorf("unknown device %q: a device is a type, such as cuda, with or without an index, such as openreg:1", name)
+		return fmt.Errorf("unknown device %q: a device is a type, such as cuda, with or without an index, such as "+
+			"openreg:1", name)
 	}
 	typ, _, _ := strings.Cut(name, ":")
 	for _, d := range devices {

@@ -34,9 +34,10 @@ const (
 
 // Forms are the names of forms in a case; a strided tensor has none.
 var Forms = []string{
-	COO: "coo", CSR: "csr", CSC: "csc", BSR: "bsr", BSC: "bsc", Mkldnn: "mkldnn", Quantized: "quantized", PerChannel: "per-channel",
-	Nested: "nested", Functional: "functional", Conjugate: "conj", Negative: "neg", Zero: "zero", Inference: "inference", Named: "named",
-	COOUncoalesced: "coo-uncoalesced", COOHybrid: "coo-hybrid", NestedEven: "nested-even", Grad: "requires-grad", Subclass: "subclass",
+	COO: "coo", CSR: "csr", CSC: "csc", BSR: "bsr", BSC: "bsc", Mkldnn: "mkldnn", Quantized: "quantized",
+	PerChannel: "per-channel", Nested: "nested", Functional: "functional", Conjugate: "conj", Negative: "neg",
+	Zero: "zero", Inference: "inference", Named: "named", COOUncoalesced: "coo-uncoalesced", COOHybrid: "coo-hybrid",
+	NestedEven: "nested-even", Grad: "requires-grad", Subclass: "subclass",
 }
 
 // String returns the name of the form: "coo", "strided".

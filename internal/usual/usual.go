@@ -35,8 +35,9 @@ func (f Facts) Has(facts Facts) bool { return f&facts == facts }
 
 // names are the names in the generated header, in order.
 var names = []string{
-	"same_impl", "same_storage", "same_version", "same_contents", "same_metadata", "counted", "filled", "not_kept", "unshared", "unreturned",
-	"one_holder", "own_storage", "is_argument", "on_argument", "off_arguments", "off_returns", "within_storage",
+	"same_impl", "same_storage", "same_version", "same_contents", "same_metadata", "counted", "filled", "not_kept",
+	"unshared", "unreturned", "one_holder", "own_storage", "is_argument", "on_argument", "off_arguments",
+	"off_returns", "within_storage",
 }
 
 // All returns each fact with its name.

@@ -50,7 +50,8 @@ func (c *call) compareChange(m *call, a, b *side) {
 	if there {
 		v.Saw = "the call does not change its bytes, " + m.where() + " it changes them"
 	}
-	v.Fix = "the schema does not say when it is written: make " + m.kernel() + " write it where the other does, or the other where " + m.kernel() + " does"
+	v.Fix = "the schema does not say when it is written: make " + m.kernel() +
+		" write it where the other does, or the other where " + m.kernel() + " does"
 }
 
 // otherNumbers reports whether a written tensor has other numbers: adding 0 changes a zero's sign; NaNs are equal.

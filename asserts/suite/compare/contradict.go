@@ -16,8 +16,10 @@ var facts = []struct {
 	name      string
 	of, given func(*asserts.Snapshot) string
 }{
-	{"dtype", func(c *asserts.Snapshot) string { return c.DType }, func(c *asserts.Snapshot) string { return fmt.Sprint(c.DType, min(1, len(c.Sizes))) }},
-	{"sizes", func(c *asserts.Snapshot) string { return fmt.Sprint(c.Sizes) }, func(c *asserts.Snapshot) string { return fmt.Sprint(c.DType, c.Sizes) }},
+	{"dtype", func(c *asserts.Snapshot) string { return c.DType },
+		func(c *asserts.Snapshot) string { return fmt.Sprint(c.DType, min(1, len(c.Sizes))) }},
+	{"sizes", func(c *asserts.Snapshot) string { return fmt.Sprint(c.Sizes) },
+		func(c *asserts.Snapshot) string { return fmt.Sprint(c.DType, c.Sizes) }},
 	{"strides", steps, func(c *asserts.Snapshot) string { return c.DType + steps(c) }},
 }
 
@@ -37,7 +39,8 @@ func steps(c *asserts.Snapshot) string {
 // return: the one whose return differs between two calls with the same relevant properties of
 // arguments. It returns "" if that holds for neither or both. The caller describes the other call.
 func Contradicts(op *asserts.Op, at asserts.Place, here, there Pair, other string) string {
-	a, b, c, d := returned(op, here.Real, at), returned(op, here.Other, at), returned(op, there.Real, at), returned(op, there.Other, at)
+	a, b, c, d := returned(op, here.Real, at), returned(op, here.Other, at), returned(op, there.Real, at),
+		returned(op, there.Other, at)
 	if a == nil || b == nil || c == nil || d == nil {
 		return ""
 	}
@@ -46,7 +49,8 @@ func Contradicts(op *asserts.Op, at asserts.Place, here, there Pair, other strin
 		if kernel == fake {
 			continue
 		}
-		if !slices.EqualFunc(here.Real.Before, there.Real.Before, func(a, b asserts.Observation) bool { return given(a, f.given) == given(b, f.given) }) {
+		if !slices.EqualFunc(here.Real.Before, there.Real.Before,
+			func(a, b asserts.Observation) bool { return given(a, f.given) == given(b, f.given) }) {
 			return ""
 		}
 		switch {
@@ -55,9 +59,11 @@ func Contradicts(op *asserts.Op, at asserts.Place, here, there Pair, other strin
 			if f.name == "sizes" {
 				advice += "; or, if it depends on contents, leave it open in the fake: torch.library.get_ctx().new_dynamic_size()"
 			}
-			return fmt.Sprintf("the kernel contradicts itself: for similar arguments, %s, it returns %s %s, and its fake %s both times: %s", other, f.name, f.of(c), fake, advice)
+			return fmt.Sprintf("the kernel contradicts itself: for similar arguments, %s, it returns %s %s, and its fake %s "+
+				"both times: %s", other, f.name, f.of(c), fake, advice)
 		case f.of(c) == kernel && f.of(d) != fake:
-			return fmt.Sprintf("the fake contradicts itself: for similar arguments, %s, it returns %s %s, and the kernel %s both times: return that here too", other, f.name, f.of(d), kernel)
+			return fmt.Sprintf("the fake contradicts itself: for similar arguments, %s, it returns %s %s, and the kernel %s "+
+				"both times: return that here too", other, f.name, f.of(d), kernel)
 		}
 		return ""
 	}

@@ -89,5 +89,6 @@ func differing(x, y *asserts.Snapshot) (differ, of int) {
 }
 
 func sameShape(x, y *asserts.Snapshot) bool {
-	return slices.Equal(x.Sizes, y.Sizes) && slices.Equal(x.Strides, y.Strides) && x.Offset == y.Offset && x.DType == y.DType
+	return slices.Equal(x.Sizes, y.Sizes) && slices.Equal(x.Strides, y.Strides) && x.Offset == y.Offset &&
+		x.DType == y.DType
 }

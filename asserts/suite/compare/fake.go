@@ -48,7 +48,8 @@ func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Polic
 	f.fake = true
 	switch {
 	case fake.Missing:
-		v := r.reportCall("it has a kernel and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
+		v := r.reportCall("it has a kernel and no fake", fmt.Sprintf("register one, torch.library.register_fake(\"%s\"), "+
+			"which makes tensors of the kernel's sizes, strides and dtypes", op.Name))
 		v.Symptom = asserts.NoFake
 	case fake.Fault != "":
 		v := r.reportCall("the kernel returns, and its fake "+fake.Fault, "")
@@ -67,7 +68,8 @@ func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Polic
 		r.compareReturns(f)
 		r.compareWritten(f)
 		v := r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) },
-			"compute the number in the fake as the kernel does; or, if it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
+			"compute the number in the fake as the kernel does; or, if it depends on contents, leave it open: "+
+				"torch.library.get_ctx().new_dynamic_size()")
 		if v != nil {
 			v.Breaks = "compiled code has the fake's number as a constant"
 		}
@@ -150,7 +152,8 @@ func (c *call) reportGuard(g Guard) {
 		if on := &c.op.Args[i]; on.Index == g.Arg {
 			v := c.report(on.Place(false, asserts.NoElement, ""))
 			v.Symptom, v.Sizes = asserts.SizeGuard, g.Other
-			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the same for other sizes, such as %s", g.Text, g.At, g.Other)
+			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the same for other sizes, such as %s",
+				g.Text, g.At, g.Other)
 		}
 	}
 }

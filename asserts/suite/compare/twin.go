@@ -77,13 +77,17 @@ func onDevice(o *asserts.Observation) bool {
 func (c *call) contradicts(m *call, at asserts.Place) string {
 	switch real, meta := c.breaks(at), m.breaks(at); {
 	case real != 0 && meta == 0:
-		return fmt.Sprintf("the kernel that is not %s contradicts the schema (%v), %s does not: make it share as %[3]s does", m.where(), real, m.kernel())
+		return fmt.Sprintf("the kernel that is not %s contradicts the schema (%v), %s does not: make it share as %[3]s does",
+			m.where(), real, m.kernel())
 	case real == 0 && meta != 0:
-		return fmt.Sprintf("%s contradicts the schema (%v), the other does not: make it share as the other does", m.kernel(), meta)
+		return fmt.Sprintf("%s contradicts the schema (%v), the other does not: make it share as the other does",
+			m.kernel(), meta)
 	case m.fake:
-		return "make the fake return the sizes, strides, dtype, device and views that the kernel returns, or the other way round if the fake is right"
+		return "make the fake return the sizes, strides, dtype, device and views that the kernel returns, or the other way " +
+			"round if the fake is right"
 	}
-	return "the schema does not say which one is right: make " + m.kernel() + " return the sizes, strides, dtype and views of the other, or the other way round"
+	return "the schema does not say which one is right: make " + m.kernel() +
+		" return the sizes, strides, dtype and views of the other, or the other way round"
 }
 
 func (c *call) differences(m *call, a, b *side) []aliasDiff {

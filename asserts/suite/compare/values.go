@@ -17,23 +17,27 @@ const Tolerance = 0.01
 
 // The reasons for not comparing values, or for not reporting those that differ.
 const (
-	unreadableWhy  = "the sizes or the dtype differ, the elements are not numbers, or not all bytes are copied"
-	inOrder        = "another order of the same operations may explain the difference, with numbers so large, or not finite"
-	equalOnes      = "they are indices of equal elements: an op may return any of them"
-	manyRight      = "an op of that name has several right results, as eigenvectors of either sign, or some that tiny errors change"
+	unreadableWhy = "the sizes or the dtype differ, the elements are not numbers, or not all bytes are copied"
+	inOrder       = "another order of the same operations may explain the difference, with numbers so " +
+		"large, or not finite"
+	equalOnes = "they are indices of equal elements: an op may return any of them"
+	manyRight = "an op of that name has several right results, as eigenvectors of either sign, or some that " +
+		"tiny errors change"
 	indexesWhy     = "one is the index of the device, as Tensor.get_device returns it, and -1 that of the CPU"
 	writtenInOther = "a written argument lies in another one, so that the results depend on the order of reads and writes"
 )
 
 // severalRight are words of the names of such ops.
 var severalRight = []string{
-	"cholesky", "eig", "eigh", "eigvals", "geqrf", "inv", "inverse", "ldl", "lobpcg", "logdet", "lstsq", "lu", "pinv", "qr", "slogdet", "solve", "svd",
+	"cholesky", "eig", "eigh", "eigvals", "geqrf", "inv", "inverse", "ldl", "lobpcg", "logdet", "lstsq", "lu", "pinv",
+	"qr", "slogdet", "solve", "svd",
 }
 
 // severalResults returns the reason why a call may have other right results than those of the CPU, or "".
 func (c *call) severalResults() string {
 	for _, in := range c.arguments {
-		if in.Write && slices.ContainsFunc(c.arguments, func(other *side) bool { return other != in && inOneAnother(&in.before, &other.before) }) {
+		if in.Write && slices.ContainsFunc(c.arguments,
+			func(other *side) bool { return other != in && inOneAnother(&in.before, &other.before) }) {
 			return writtenInOther
 		}
 	}
@@ -64,7 +68,8 @@ func areIndexes(call *asserts.Seen, a, b float64) bool {
 }
 
 // Values compares elements of tensors, and numbers, that a call returns or writes with those of the call on the CPU.
-func Values(op *asserts.Op, real, twin *asserts.Seen, on string, tolerance float64, policy *asserts.Policy) asserts.Verdict {
+func Values(op *asserts.Op, real, twin *asserts.Seen, on string, tolerance float64,
+	policy *asserts.Policy) asserts.Verdict {
 	of := spreadOf(op, real, twin)
 	faults, left := beyondOf(op, real, twin, tolerance, of)
 	r, m := newCall(op, real, policy), newCall(op, twin, policy)
@@ -93,7 +98,8 @@ func Values(op *asserts.Op, real, twin *asserts.Seen, on string, tolerance float
 	verdict := asserts.JudgeFaults(op, real, faults)
 	for _, why := range []string{unreadableWhy, inOrder, equalOnes, manyRight, writtenInOther, indexesWhy} {
 		if left[why] > 0 {
-			verdict.Skips = append(verdict.Skips, asserts.Skip{Code: asserts.MetaAlias, Reason: "values not compared: " + why, Count: left[why]})
+			verdict.Skips = append(verdict.Skips, asserts.Skip{Code: asserts.MetaAlias, Reason: "values not compared: " + why,
+				Count: left[why]})
 		}
 	}
 	verdict.Violations = append(verdict.Violations, r.conclude().Violations...)
@@ -105,7 +111,8 @@ func Values(op *asserts.Op, real, twin *asserts.Seen, on string, tolerance float
 
 // beyondOf returns the returns and written arguments with elements that differ between a call and the same one on the
 // CPU by more than a tolerance, relative to 1 + their absolute value, and how many are left out, by reason.
-func beyondOf(op *asserts.Op, real, twin *asserts.Seen, tolerance float64, of *spread) (faults []asserts.Fault, left map[string]int) {
+func beyondOf(op *asserts.Op, real, twin *asserts.Seen, tolerance float64,
+	of *spread) (faults []asserts.Fault, left map[string]int) {
 	left = make(map[string]int)
 	for _, d := range Differing(op, real, twin) {
 		if of.partial || !readable(d.Tensors[0], d.Tensors[1]) {

@@ -44,7 +44,8 @@ func Unwritten(op, schema string, argument asserts.Place, of ElementRole, calls,
 	if of != Itself {
 		it = "its " + string(of)
 	}
-	saw := fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls, sizes, alike, it)
+	saw := fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls,
+		sizes, alike, it)
 	return linted(op, schema, argument, asserts.Unwritten, saw)
 }
 
@@ -57,7 +58,8 @@ func UnwrittenAs(op, schema string, argument asserts.Place, calls int, dtypes []
 func linted(op, schema string, argument asserts.Place, symptom asserts.Symptom, saw string) *asserts.Violation {
 	row := symptom.In(asserts.SchemaLint)
 	return &asserts.Violation{
-		Code: asserts.SchemaLint, Op: op, Schema: schema, Subject: argument, Symptom: symptom, Saw: saw, Fix: row.Fix, Note: row.Note,
+		Code: asserts.SchemaLint, Op: op, Schema: schema, Subject: argument, Symptom: symptom, Saw: saw, Fix: row.Fix,
+		Note: row.Note,
 	}
 }
 

@@ -146,7 +146,8 @@ type Tensor interface{ Release() }
 
 // An Outcome is the results of a call.
 type Outcome struct {
-	Results []any // Tensor, nil for an undefined one, []any for a list, other values; those with a method Release own references
+	// Tensor, nil for an undefined one, []any for a list, other values; those with a method Release own references
+	Results []any
 	Seen    asserts.Seen
 }
 

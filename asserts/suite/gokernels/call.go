@@ -231,12 +231,14 @@ func observeBroken(t asserts.Tensor, level asserts.Level) (o asserts.Observation
 // attribute reports a panic in a function of the library as the library's fault.
 func attribute(does string) {
 	if p := recover(); p != nil {
-		panic(&engine.LibraryFault{Message: fmt.Sprintf("the function that %s panics: %v, in %s", does, p, asserts.PanicSite())})
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("the function that %s panics: %v, in %s", does, p,
+			asserts.PanicSite())})
 	}
 }
 
 // results returns the tensors of each return of a kernel, and records them. A handle passed belongs to the caller.
-func (e *Engine) results(out *engine.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor) (returned [][]asserts.Tensor) {
+func (e *Engine) results(out *engine.Outcome, op *schema.Op, results []reflect.Value,
+	given []asserts.Tensor) (returned [][]asserts.Tensor) {
 	for i, r := range op.Func.Returns {
 		if len(results) == 0 || !r.Type.IsTensorLike() {
 			continue

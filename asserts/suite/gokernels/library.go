@@ -53,9 +53,11 @@ type Library struct {
 
 // Engine returns the library as an engine of the suite.
 func (l *Library) Engine() (*Engine, error) {
-	e := &Engine{lib: l, operators: make(map[string]engine.Operator), settled: make(map[string]int), leaky: make(map[string]int), goroutines: runtime.NumGoroutine()}
+	e := &Engine{lib: l, operators: make(map[string]engine.Operator), settled: make(map[string]int),
+		leaky: make(map[string]int), goroutines: runtime.NumGoroutine()}
 	for _, op := range l.Ops {
-		o := engine.Operator{Schema: op, Below: !op.CompositeImplicit, Missing: l.missing(op), Cannot: l.Left[op.Name()], Site: l.Sites[op.Name()]}
+		o := engine.Operator{Schema: op, Below: !op.CompositeImplicit, Missing: l.missing(op), Cannot: l.Left[op.Name()],
+			Site: l.Sites[op.Name()]}
 		if o.Missing == "" {
 			k := l.kernel(op)
 			o.Function = k.function()
@@ -185,7 +187,8 @@ func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 
 // strided reports whether a tensor is other than row-major from the start of its storage.
 func strided(d engine.Dense, f engine.Form) bool {
-	return f == engine.Strided && !slices.Contains(d.Sizes, 0) && (d.Offset != 0 || !slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)))
+	return f == engine.Strided && !slices.Contains(d.Sizes, 0) &&
+		(d.Offset != 0 || !slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)))
 }
 
 // otherStrides reports whether a tensor is observed with the sizes of d, and not its strides.
@@ -204,11 +207,15 @@ func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
 	seen, _ := observe([][]asserts.Tensor{{t}}, level, asserts.Observe)
 	switch c := seen[0].Content; {
 	case !seen[0].Defined() && !slices.Contains(d.Sizes, 0):
-		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or Observe sets no Impl", d.Sizes)})
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or "+
+			"Observe sets no Impl", d.Sizes)})
 	case c != nil && !c.Within():
-		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes reaches beyond its storage of %d bytes, as it is observed with the sizes %v, strides %v and offset %d of %s; where elements share bytes, ItemSize is asserts.Packed", d.Sizes, c.Nbytes, c.Sizes, c.Strides, c.Offset, c.DType)})
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes reaches beyond its "+
+			"storage of %d bytes, as it is observed with the sizes %v, strides %v and offset %d of %s; where elements share "+
+			"bytes, ItemSize is asserts.Packed", d.Sizes, c.Nbytes, c.Sizes, c.Strides, c.Offset, c.DType)})
 	case c != nil && c.Memory != 0 && c.Memory != deeper(t).Memory:
-		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is at another address each time that it is observed: where Observe copies the elements, it sets Content.Memory to 0", d.Sizes)})
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is at another address each "+
+			"time that it is observed: where Observe copies the elements, it sets Content.Memory to 0", d.Sizes)})
 	}
 }
 
@@ -337,7 +344,8 @@ func (e *Engine) Look(t engine.Tensor) []asserts.Observation {
 // Harmless returns the reason why a part that a declared view shares with its base is not a fault.
 func (e *Engine) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	on, against := v.Subject, v.Against
-	if v.Code != asserts.ViewStorage && on.Inside && against.Inside && op.Base(on, against) && on.Part() == against.Part() {
+	if v.Code != asserts.ViewStorage && on.Inside && against.Inside && op.Base(on, against) &&
+		on.Part() == against.Part() {
 		return "a part of a view, and the same part of its base"
 	}
 	return ""

@@ -98,9 +98,11 @@ func defaultOf(arg schema.Argument) (any, error) {
 // names are the constants of the schema language: numbers, dtypes and memory formats.
 var names = map[string]any{
 	"None": nil, "True": true, "False": false, "Mean": int64(1), "Sum": int64(2),
-	"long": engine.DType("int64"), "int": engine.DType("int32"), "float": engine.DType("float32"), "double": engine.DType("float64"),
-	"bool": engine.DType("bool"), "strided": engine.Layout("strided"), string(engine.CPU): engine.CPU,
-	"contiguous_format": engine.MemoryFormat("contiguous_format"), "preserve_format": engine.MemoryFormat("preserve_format"),
+	"long": engine.DType("int64"), "int": engine.DType("int32"), "float": engine.DType("float32"),
+	"double": engine.DType("float64"),
+	"bool":   engine.DType("bool"), "strided": engine.Layout("strided"), string(engine.CPU): engine.CPU,
+	"contiguous_format": engine.MemoryFormat("contiguous_format"),
+	"preserve_format":   engine.MemoryFormat("preserve_format"),
 }
 
 func scalar(word string) any {

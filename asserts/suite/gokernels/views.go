@@ -53,7 +53,8 @@ func newViews(operators []engine.Operator) views {
 func isViewOp(f *schema.Function) bool {
 	tensors := slices.DeleteFunc(slices.Clone(f.Args), func(a schema.Argument) bool { return !a.Type.HoldsTensors() })
 	isView := func(t schema.Type, a *schema.Alias) bool { return t.String() == "Tensor" && a != nil && !a.Write }
-	return len(tensors) == 1 && len(f.Returns) == 1 && isView(tensors[0].Type, tensors[0].Alias) && isView(f.Returns[0].Type, f.Returns[0].Alias)
+	return len(tensors) == 1 && len(f.Returns) == 1 && isView(tensors[0].Type, tensors[0].Alias) &&
+		isView(f.Returns[0].Type, f.Returns[0].Alias)
 }
 
 // A viewLayout describes the sizes, strides and offset of a tensor in the storage of a base.

@@ -67,19 +67,15 @@ func (s Source) goText(f Problem) (string, error) {
 		"fmt", "io", "math", "os", "reflect", "result", "slices", "time") {
 		g.taken[name] = true
 	}
+	var call string
 	if f.Finding != nil && f.Finding.Violation.Symptom == asserts.EarlierValues {
-		if err := g.apart(f); err != nil {
-			return "", err
-		}
-		return g.text(s.about(f)), nil
-	}
-	call, err := g.call(f.recipe())
-	if err != nil {
-		return "", err
-	}
-	if f.Crash != nil {
+		err = g.apart(f)
+	} else if call, err = g.call(f.recipe()); err == nil && f.Crash != nil {
 		g.crash(call)
-	} else if err := g.judged(f, call); err != nil {
+	} else if err == nil {
+		err = g.judged(f, call)
+	}
+	if err != nil {
 		return "", err
 	}
 	return g.text(s.about(f)), nil

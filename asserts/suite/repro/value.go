@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -30,10 +31,7 @@ func readCase(op *schema.Op, recipe string) (*sample.Case, error) {
 	c := &sample.Case{Op: op.Namespace + "::" + op.Func.Name.String()}
 	sizes := sample.NewSymbols(0)
 	for i, arg := range op.Func.Args {
-		name := arg.Name
-		if name == "" {
-			name = sample.Positional(i)
-		}
+		name := cmp.Or(arg.Name, sample.Positional(i))
 		var v sample.Value
 		if text, ok := given[name]; ok {
 			var err error
@@ -121,7 +119,8 @@ func (k *pythonCall) shares(v *asserts.Violation) (*predicate, error) {
 	if err != nil {
 		return nil, err
 	}
-	fault := strings.NewReplacer("{x}", x, "{y}", strings.Replace(x, "result", "earlier", 1)).Replace(rules()["OA007"].In["Python"].Fault)
+	with := strings.NewReplacer("{x}", x, "{y}", strings.Replace(x, "result", "earlier", 1))
+	fault := with.Replace(rules()["OA007"].In["Python"].Fault)
 	return &predicate{true, condition{Fault: fault}, v.Subject.String() + " shares memory with what the previous call returned"}, nil
 }
 

@@ -30,7 +30,8 @@ func (t *Tensor) SetBytes(data []byte) {
 	for x.inner != nil {
 		x = x.inner.get()
 	}
-	Check(x.layout == Strided && len(data) <= len(x.storage.data), "%d bytes for a storage of %d", len(data), len(x.storage.data))
+	Check(x.layout == Strided && len(data) <= len(x.storage.data), "%d bytes for a storage of %d", len(data),
+		len(x.storage.data))
 	copy(x.storage.data, data)
 }
 

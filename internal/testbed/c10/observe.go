@@ -54,7 +54,8 @@ func (x *TensorImpl) observeContents(o *asserts.Observation) {
 	}
 	s := x.storage
 	if s == nil {
-		o.Content = &asserts.Snapshot{DType: x.dtype.String(), Device: x.device.String(), Sizes: x.sizes, Layout: x.layoutText()}
+		o.Content = &asserts.Snapshot{DType: x.dtype.String(), Device: x.device.String(), Sizes: x.sizes,
+			Layout: x.layoutText()}
 		return
 	}
 	asserts.ReadSlice(o, s.data, x.sizes, x.strides, x.offset)

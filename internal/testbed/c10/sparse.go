@@ -32,8 +32,10 @@ func (s *sparse) release() {
 // Source: aten/src/ATen/native/sparse/SparseTensor.cpp, new_with_dims_and_tensor_sparse_symint.
 func NewSparseCOO(indices, values *Tensor, sizes []int64, coalesced bool) *Tensor {
 	Check(indices.Dim() == 2 && indices.DType() == Int64, "indices are a matrix of int64")
-	Check(values.Dim() >= 1 && values.Size(0) == indices.Size(1), "values have %v, indices %v", values.Sizes(), indices.Sizes())
-	Check(indices.Size(0)+values.Dim()-1 == int64(len(sizes)), "indices %v and values %v do not make %v", indices.Sizes(), values.Sizes(), sizes)
+	Check(values.Dim() >= 1 && values.Size(0) == indices.Size(1), "values have %v, indices %v", values.Sizes(),
+		indices.Sizes())
+	Check(indices.Size(0)+values.Dim()-1 == int64(len(sizes)), "indices %v and values %v do not make %v", indices.Sizes(),
+		values.Sizes(), sizes)
 	return newSparse(SparseCOO, sizes, &sparse{rows: indices.Alias(), values: values.Alias(), coalesced: coalesced})
 }
 

@@ -21,7 +21,8 @@ const (
 	Complex64
 )
 
-var dtypes = [...]tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int32, tensor.Int64, tensor.Float32, tensor.Float64, tensor.Complex64}
+var dtypes = [...]tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int32, tensor.Int64, tensor.Float32, tensor.Float64,
+	tensor.Complex64}
 
 func (d DType) String() string { return dtypes[d].String() }
 

@@ -50,6 +50,7 @@ func newOptions(dtype *c10.DType, layout *c10.Layout, device *c10.Device) c10.Te
 }
 
 //opassert:kernel empty.memory_format
-func EmptyMemoryFormat(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
+func EmptyMemoryFormat(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool,
+	memoryFormat *c10.MemoryFormat) *c10.Tensor {
 	return c10.Empty(size, newOptions(dtype, layout, device))
 }

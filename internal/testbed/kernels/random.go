@@ -23,7 +23,8 @@ func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
 // RreluWithNoise writes the slopes that it chose into noise, as its schema declares.
 //
 //opassert:kernel rrelu_with_noise
-func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool, generator *c10.Generator) *c10.Tensor {
+func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool,
+	generator *c10.Generator) *c10.Tensor {
 	if !training {
 		return unary(self, leaky((lower+upper)/2))
 	}

@@ -91,7 +91,8 @@ func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min, max *c10.Tensor) 
 	if dim != nil {
 		dims = append(dims, *dim)
 	}
-	return reduce(self, dims, keepdim, self.Options(), extreme(slices.Min)), reduce(self, dims, keepdim, self.Options(), extreme(slices.Max))
+	return reduce(self, dims, keepdim, self.Options(), extreme(slices.Min)),
+		reduce(self, dims, keepdim, self.Options(), extreme(slices.Max))
 }
 
 func extreme(of func([]float64) float64) func([]float64) float64 {

@@ -17,7 +17,8 @@ func CrowIndices(self *c10.Tensor) *c10.Tensor { return self.CrowIndices().Alias
 //opassert:kernel _sparse_coo_tensor_with_dims_and_tensors
 func SparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, indices, values *c10.Tensor,
 	dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
-	c10.Check(sparseDim == indices.Size(0) && denseDim == values.Dim()-1, "%d and %d dimensions of %v", sparseDim, denseDim, size)
+	c10.Check(sparseDim == indices.Size(0) && denseDim == values.Dim()-1, "%d and %d dimensions of %v", sparseDim,
+		denseDim, size)
 	// PyTorch's result shares both, which its schema does not declare; this one clones them.
 	return assembleCOO(Clone(indices, nil), Clone(values, nil), size, isCoalesced != nil && *isCoalesced)
 }

@@ -15,7 +15,8 @@ func View(self *c10.Tensor, size []int64) *c10.Tensor {
 	if slices.Equal(sizes, self.Sizes()) {
 		return self.Alias()
 	}
-	c10.Check(self.IsContiguous(), "sizes %v, strides %v cannot be viewed as %v; use reshape", self.Sizes(), self.Strides(), size)
+	c10.Check(self.IsContiguous(), "sizes %v, strides %v cannot be viewed as %v; use reshape", self.Sizes(),
+		self.Strides(), size)
 	return geometry{sizes, c10.ContiguousStrides(sizes), self.Offset()}.view(self)
 }
 

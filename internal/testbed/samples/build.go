@@ -122,7 +122,8 @@ func (b *builder) device() *c10.Device {
 }
 
 // elements describes a tensor whose element i is value(i), or, if elements share memory, another one's.
-func elements(sizes []int64, d c10.DType, strides func(*builder, []int64) []int64, value func(i int64) float64) *description {
+func elements(sizes []int64, d c10.DType, strides func(*builder, []int64) []int64,
+	value func(i int64) float64) *description {
 	return tensorOf(func(b *builder) *c10.Tensor {
 		t := b.layOut(sizes, strides(b, sizes), b.options(d))
 		for i := range t.Numel() {

@@ -25,7 +25,8 @@ func All() []Sample {
 	var all []Sample
 	for _, c := range slices.Concat(elementwise(), results(), random(), lists(), views(), sparse(), inPlace(), out()) {
 		for _, s := range c.variants {
-			all = append(all, Sample{c.op, c.name + "/" + string(s), func() []any { return slicesx.Map(c.args, (&builder{s, make(map[*description]any)}).argument) }})
+			all = append(all, Sample{c.op, c.name + "/" + string(s),
+				func() []any { return slicesx.Map(c.args, (&builder{s, make(map[*description]any)}).argument) }})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Sample) int { return strings.Compare(a.Op, b.Op) })

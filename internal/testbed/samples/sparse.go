@@ -30,7 +30,9 @@ func sparse() []testCase {
 	return each([]variant{plain},
 		call("_indices", "coo", coo),
 		call("crow_indices", "csr", csr),
-		call("_sparse_coo_tensor_with_dims_and_tensors", "matrix", 2, 0, size, cooIndices, cooValues, noDType, noLayout, noDevice, noBool, noBool),
-		call("_sparse_coo_tensor_with_dims_and_tensors", "dense-dimension", 1, 1, size, ints(3, 1, 2), floats(2, 4), noDType, noLayout, noDevice, noBool, new(true)),
+		call("_sparse_coo_tensor_with_dims_and_tensors", "matrix", 2, 0, size, cooIndices, cooValues, noDType, noLayout,
+			noDevice, noBool, noBool),
+		call("_sparse_coo_tensor_with_dims_and_tensors", "dense-dimension", 1, 1, size, ints(3, 1, 2), floats(2, 4), noDType,
+			noLayout, noDevice, noBool, new(true)),
 	)
 }

@@ -116,7 +116,8 @@ func wrong(f faults.Planted, ran CallOutcome) string {
 	case len(ran.Violations) == 0:
 		return "not reported"
 	case len(ran.Violations) > 1:
-		return fmt.Sprintf("reported %d times, as %s: name the more specific check in after, in the row of the other one, which then does not report the same", len(ran.Violations), titles(ran.Violations))
+		return fmt.Sprintf("reported %d times, as %s: name the more specific check in after, in the row of the other one, "+
+			"which then does not report the same", len(ran.Violations), titles(ran.Violations))
 	}
 	v := ran.Violations[0]
 	got := fmt.Sprintf("%v on %s[%d] against %q", v.Code, v.Subject.Name, v.Subject.Element, v.Against.Name)

@@ -27,7 +27,8 @@ func Modes() []asserts.Mode {
 // Healthy runs every sample of every kernel, and faulty kernels' harmless calls, at every level and under every mode.
 func Healthy() Calls {
 	var all Calls
-	silent := slicesx.Map(faults.AllSilent(), func(s faults.Silent) samples.Sample { return samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args} })
+	silent := slicesx.Map(faults.AllSilent(),
+		func(s faults.Silent) samples.Sample { return samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args} })
 	for _, level := range levels {
 		for _, mode := range Modes() {
 			all.healthy(gentest.Wrappers, samples.All(), mode, level)

@@ -44,7 +44,8 @@ func (r Results) Write(w io.Writer) error {
 	for _, text := range wrong {
 		fmt.Fprintln(w, text)
 	}
-	_, err := fmt.Fprintf(w, "%d planted faults at %d levels, %d calls of healthy kernels under %d modes, %d that panic: %d went wrong\n",
+	_, err := fmt.Fprintf(w, "%d planted faults at %d levels, %d calls of healthy kernels under %d modes, %d that panic: "+
+		"%d went wrong\n",
 		len(faults.All()), len(levels)+1, r.Healthy.Made, len(Modes()), r.Panics.Made, len(wrong))
 	return err
 }

@@ -329,10 +329,7 @@ func (m *revision) bounded(groups []string) bool {
 
 // converted replaces the dtype in the error by the expected one, or by float32, which most kernels accept.
 func (m *revision) converted(groups []string) bool {
-	wants := groups[2]
-	if wants == "" {
-		wants = tensor.Float32.String()
-	}
+	wants := cmp.Or(groups[2], tensor.Float32.String())
 	return m.each(m.c.Tensors(), func(t *sample.TensorSpec) {
 		if t.DType == groups[1] && wants != groups[1] && (groups[2] == "" || sample.OneIn(m.rng, 2)) {
 			t.DType = wants

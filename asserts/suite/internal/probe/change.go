@@ -70,7 +70,8 @@ func lengthened(elements int64) []Change {
 }
 
 func growing(c *sample.Case) []*sample.TensorSpec {
-	return slices.DeleteFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return len(t.Sizes) == 0 || tensor.Numel(t.Sizes) == 0 })
+	return slices.DeleteFunc(c.Tensors(),
+		func(t *sample.TensorSpec) bool { return len(t.Sizes) == 0 || tensor.Numel(t.Sizes) == 0 })
 }
 
 // lengthen multiplies the first size of each tensor by about the same number: odd numbers do not divide evenly.

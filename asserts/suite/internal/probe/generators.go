@@ -33,7 +33,8 @@ func generators(op *schema.Op) (all []int) {
 }
 
 func hasGenerator(c *Call) bool {
-	return !c.leavesMemory() && slices.ContainsFunc(c.Case.Args, func(v sample.Value) bool { return v.Kind == sample.GeneratorValue })
+	return !c.leavesMemory() && slices.ContainsFunc(c.Case.Args,
+		func(v sample.Value) bool { return v.Kind == sample.GeneratorValue })
 }
 
 func changed(c *sample.Case, change func(sample.Value) sample.Value) *sample.Case {
@@ -63,7 +64,8 @@ var _ = add(Row{
 	Name: "default-seed", How: "with another default seed beside its generator", At: Returned, Budget: some,
 	When:  hasGenerator,
 	Setup: otherSeed,
-	Fault: nondeterminism("default-seed", "depend on the seed of the default generators, although the call has a Generator argument"),
+	Fault: nondeterminism("default-seed", "depend on the seed of the default generators, although the call has a "+
+		"Generator argument"),
 	Program: &Program{
 		Seed: "byte", Fault: Follows,
 		Says: "{x} depends on the seed of the default generator, although the call has a Generator argument",
@@ -72,9 +74,10 @@ var _ = add(Row{
 
 var _ = add(Row{
 	Name: "same-generators", How: "with generators of other seeds", At: Returned, Budget: some,
-	When:      hasGenerator,
-	Find:      ignored,
-	Fault:     nondeterminism("same-generators", "are random without a Generator argument, and the same with generators of two seeds"),
+	When: hasGenerator,
+	Find: ignored,
+	Fault: nondeterminism("same-generators", "are random without a Generator argument, and the same with generators "+
+		"of two seeds"),
 	Program:   new(Program),
 	NoProgram: "many calls show it",
 })

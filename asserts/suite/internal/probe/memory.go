@@ -12,7 +12,8 @@ var Uninitialised = add(Row{
 	Setup: OtherFill,
 	Fault: asserts.Fault{
 		Code: asserts.UninitialisedResult,
-		Saw:  fmt.Sprintf("depend on the contents of the memory before the call: they differ if it is filled with %#02x or %#02x, and are reproducible if it is filled equally", firstFill, secondFill),
+		Saw: fmt.Sprintf("depend on the contents of the memory before the call: they differ if it is filled with %#02x or "+
+			"%#02x, and are reproducible if it is filled equally", firstFill, secondFill),
 	},
 	Program: &Program{
 		Heap: true, Fault: Follows, Cpp: "follows(seen)",

@@ -10,7 +10,8 @@ import (
 var _ = add(Row{
 	Name: "neighbours", How: "with other bytes beside an argument", At: Repeated,
 	When: func(c *Call) bool { // an op that returns a view may return these
-		return !c.leavesMemory() && c.Op.Schema.View() == schema.NotView && slices.ContainsFunc(c.Case.Tensors(), (*sample.TensorSpec).Surrounded)
+		return !c.leavesMemory() && c.Op.Schema.View() == schema.NotView &&
+			slices.ContainsFunc(c.Case.Tensors(), (*sample.TensorSpec).Surrounded)
 	},
 	Setup: neighbours,
 	Fault: nondeterminism("neighbours", "depend on bytes beside an argument in its storage"),

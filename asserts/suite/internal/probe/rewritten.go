@@ -11,14 +11,17 @@ var _ = add(Row{
 	Name: "rewritten", How: "with arguments that were written", At: Repeated,
 	When: func(c *Call) bool {
 		writes := func(s asserts.Subject) bool { return s.Write }
-		return !c.leavesMemory() && !HasLarge(c.Case) && !slices.ContainsFunc(c.Judged.Args, writes) && slices.ContainsFunc(c.Case.Tensors(), (*sample.TensorSpec).Usual)
+		return !c.leavesMemory() && !HasLarge(c.Case) && !slices.ContainsFunc(c.Judged.Args, writes) &&
+			slices.ContainsFunc(c.Case.Tensors(), (*sample.TensorSpec).Usual)
 	},
-	Find:  rewritten,
-	Fault: nondeterminism("earlier-call", "depend on the contents of the arguments in an earlier call, after which they were written"),
+	Find: rewritten,
+	Fault: nondeterminism("earlier-call", "depend on the contents of the arguments in an earlier call, after which they "+
+		"were written"),
 	Program: &Program{
-		Before: "kept.append([{held}])  # so that its memory is not reused\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",
-		Fault:  Follows,
-		Says:   "{x} depends on the contents of the arguments in an earlier call",
+		Before: "kept.append([{held}])  # so that its memory is not reused\nif byte == 0xA6:\n    scale(kept[-1], " +
+			"0.5)\n{call}\n    scale(kept[-1], 2)",
+		Fault: Follows,
+		Says:  "{x} depends on the contents of the arguments in an earlier call",
 	},
 })
 

@@ -24,7 +24,8 @@ func dividing(c *Call) bool {
 
 // HasLarge reports whether a case has a tensor that is worth dividing. Its bytes are not copied.
 func HasLarge(c *sample.Case) bool {
-	return slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return tensor.Numel(t.Sizes) >= worthDividing })
+	return slices.ContainsFunc(c.Tensors(),
+		func(t *sample.TensorSpec) bool { return tensor.Numel(t.Sizes) >= worthDividing })
 }
 
 // isLarge reports whether kernels divide the work of a call, and must return what one thread does.

@@ -318,7 +318,8 @@ func (c *Case) Omits(i int) bool {
 func (c *Case) Plain() bool {
 	return !slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return t.Form != engine.Strided }) &&
 		!slices.ContainsFunc(c.Args, func(v Value) bool {
-			return v.Kind == CallValue || v.Kind == AfterValue || v.Kind == SameValue || v.Kind > ListValue && len(v.AppendTensors(nil)) > 0
+			return v.Kind == CallValue || v.Kind == AfterValue || v.Kind == SameValue || v.Kind > ListValue &&
+				len(v.AppendTensors(nil)) > 0
 		})
 }
 

@@ -41,7 +41,8 @@ func (t *TensorSpec) Among(room *[]byte, turn, beside int) engine.Dense {
 
 // Surrounded reports whether the tensor's storage has other elements.
 func (t *TensorSpec) Surrounded() bool {
-	return slices.Contains([]tensor.Arrangement{tensor.Sliced, tensor.Offset, tensor.Between, tensor.Padded}, t.Arrangement)
+	return slices.Contains([]tensor.Arrangement{tensor.Sliced, tensor.Offset, tensor.Between,
+		tensor.Padded}, t.Arrangement)
 }
 
 // Usual reports whether the elements are usual floating-point values, which differ by turn.

@@ -333,7 +333,8 @@ var symbolName = regexp.MustCompile(`^[A-Za-z]\w*$`)
 
 // symbol reports whether a word is a symbol here.
 func (p *valueParser) symbol(word string, sizes bool) bool {
-	if _, err := strconv.ParseFloat(word, 64); err == nil || !symbolName.MatchString(word) || slices.Contains(plainWords, word) {
+	if _, err := strconv.ParseFloat(word, 64); err == nil || !symbolName.MatchString(word) ||
+		slices.Contains(plainWords, word) {
 		return false
 	}
 	if sizes {
@@ -405,7 +406,8 @@ func elements(sizes []int64) float64 {
 
 // where returns the sizes of symbols, for an error that depends on them.
 func (s *SymbolTable) where() string {
-	words := slicesx.Map(slices.Sorted(maps.Keys(s.Of)), func(name string) string { return fmt.Sprintf("%s is %d", name, s.Of[name]) })
+	words := slicesx.Map(slices.Sorted(maps.Keys(s.Of)),
+		func(name string) string { return fmt.Sprintf("%s is %d", name, s.Of[name]) })
 	if len(words) == 0 {
 		return ""
 	}
@@ -464,7 +466,8 @@ func (p *valueParser) option(t *TensorSpec, option string) string {
 	}
 	name, bound, given := strings.Cut(option, ":")
 	if !slices.Contains(fills, name) {
-		p.failAt(option, "%q is not an option of a tensor%s", option, yamlfile.Suggest(name, slices.Concat(tensor.Arrangements[1:], tensor.Forms[1:], fills)))
+		p.failAt(option, "%q is not an option of a tensor%s", option,
+			yamlfile.Suggest(name, slices.Concat(tensor.Arrangements[1:], tensor.Forms[1:], fills)))
 		return ""
 	}
 	form, bounded := bounds[name]
@@ -484,7 +487,8 @@ func (p *valueParser) option(t *TensorSpec, option string) string {
 	switch largest, lowest, _ := d.Limits(); {
 	case name == "in" && !(t.Fill.Value <= t.Fill.High):
 		p.failAt(option, "%s: want the lower number first", option)
-	case name == "below" && !(t.Fill.Value >= 1), name == "sum" && !(t.Fill.Value >= 0), name == "ascending" && !(t.Fill.Value >= 0):
+	case name == "below" && !(t.Fill.Value >= 1), name == "sum" && !(t.Fill.Value >= 0), name == "ascending" &&
+		!(t.Fill.Value >= 0):
 		p.failAt(option, "%s has no such numbers%s: they begin with 0", option, p.sizes.where())
 	case counts(d) && (t.Fill.Value < lowest || t.Fill.Value-1 > largest):
 		p.failAt(option, "%s: %s has no such numbers", option, t.DType)
@@ -493,7 +497,8 @@ func (p *valueParser) option(t *TensorSpec, option string) string {
 }
 
 // bounds are the fills with numbers, in their text form.
-var bounds = map[string]string{"below": "below:5", "const": "const:1", "in": "in:0.5..2", "ascending": "ascending:9", "sum": "sum:9"}
+var bounds = map[string]string{"below": "below:5", "const": "const:1", "in": "in:0.5..2", "ascending": "ascending:9",
+	"sum": "sum:9"}
 
 func (p *valueParser) bound(option, text string) float64 {
 	if f, err := strconv.ParseFloat(text, 64); err == nil {

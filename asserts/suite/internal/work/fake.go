@@ -27,7 +27,8 @@ func (r *Runner) fakeOf(t *Target, c *sample.Case) *fakeCall {
 }
 
 // sharedCall returns the result of a call other than of the op's kernels, made once for each shape of its arguments.
-func (r *Runner) sharedCall(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *fakeCall) *fakeCall {
+func (r *Runner) sharedCall(t *Target, c *sample.Case, on engine.Device, name string,
+	call func(args []any) *fakeCall) *fakeCall {
 	key := fakeCallKey{on, shape(c)}
 	if t.fakeCalls[key] == nil {
 		t.fakeCalls[key] = r.callBeside(t, c, on, name, call)
@@ -45,13 +46,15 @@ func shape(c *sample.Case) string {
 }
 
 // callBeside makes the arguments again: the kernel may have changed its own.
-func (r *Runner) callBeside(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *fakeCall) *fakeCall {
+func (r *Runner) callBeside(t *Target, c *sample.Case, on engine.Device, name string,
+	call func(args []any) *fakeCall) *fakeCall {
 	switch {
 	case slices.Contains(t.Without, on):
 		return &fakeCall{why: "a call of the op's " + name + " ended its process"}
 	case !c.Plain():
 		return &fakeCall{why: "a tensor is not plain"}
-	case on == engine.Fake && slices.ContainsFunc(c.Args, func(v sample.Value) bool { return v.Kind == sample.StorageValue }):
+	case on == engine.Fake && slices.ContainsFunc(c.Args,
+		func(v sample.Value) bool { return v.Kind == sample.StorageValue }):
 		return &fakeCall{why: "a storage has no fake"}
 	}
 	m := maker{engine: r.Engine, room: &r.room}
@@ -81,7 +84,8 @@ func (r *Runner) judgeFake(t *Target, a *attempt, result *report.CaseResult) []*
 
 // judgeDevice judges the devices of the first call's returns, except those with another violation.
 // On the CPU it does so only for a library's ops.
-func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, result *report.CaseResult) []*report.Finding {
+func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding,
+	result *report.CaseResult) []*report.Finding {
 	if r.Level < asserts.Meta || a.calls[0].on == engine.CPU && !t.operator.Added {
 		return nil
 	}

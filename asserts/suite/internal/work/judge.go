@@ -34,7 +34,8 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 	}
 	result.Writes = compare.WritesOf(t.judged, a.calls[0].seen)
 	found = append(found, r.judgeSharing(t, &a.calls[0], result)...)
-	found = append(found, r.judgeDevice(t, a, found, result)...) // prepended: a second note about a return, that it has no fake, is then left out
+	// prepended: a second note about a return, that it has no fake, is then left out
+	found = append(found, r.judgeDevice(t, a, found, result)...)
 	if a.fake != nil {
 		found = append(found, r.judgeFake(t, a, result)...)
 	}
@@ -96,7 +97,8 @@ func uncounted(all []asserts.Observation) []asserts.Observation {
 	return out
 }
 
-func (r *Runner) compare(t *Target, a *attempt, other *deviceCall, tally *report.Tally, result *report.CaseResult) []*report.Finding {
+func (r *Runner) compare(t *Target, a *attempt, other *deviceCall, tally *report.Tally,
+	result *report.CaseResult) []*report.Finding {
 	first := &a.calls[0]
 	verdict := compare.Twins(t.judged, first.seen, other.seen, string(other.on), r.Policy)
 	tally.AddVerdict(verdict)
@@ -119,7 +121,8 @@ func (r *Runner) compare(t *Target, a *attempt, other *deviceCall, tally *report
 
 // compareValues compares the elements that a call returned or wrote with those of the same call on
 // the CPU, if a tolerance is set. What it does not compare is a skip.
-func (r *Runner) compareValues(t *Target, a *attempt, other *deviceCall, tally *report.Tally, result *report.CaseResult) []*report.Finding {
+func (r *Runner) compareValues(t *Target, a *attempt, other *deviceCall, tally *report.Tally,
+	result *report.CaseResult) []*report.Finding {
 	first := &a.calls[0]
 	if r.Tolerance == 0 || other.on != engine.CPU {
 		return nil

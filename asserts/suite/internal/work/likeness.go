@@ -9,14 +9,15 @@ import (
 )
 
 // familiar are dtypes that libraries have, the most common first.
-var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "complex64", "uint8", "int8", "int16", "bool",
-	"uint64", "uint32", "uint16", "float16", "bfloat16", "complex32"}
+var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "complex64", "uint8", "int8", "int16",
+	"bool", "uint64", "uint32", "uint16", "float16", "bfloat16", "complex32"}
 
 // similarTensors returns similar tensors, the most similar first: of another layout, then of another
 // dtype, then of another number of dimensions.
 func similarTensors(spec *sample.TensorSpec) []*sample.TensorSpec {
 	contiguous := with(*spec, func(t *sample.TensorSpec) { t.Arrangement = tensor.Contiguous })
-	layouts := []sample.TensorSpec{*spec, contiguous, with(contiguous, func(t *sample.TensorSpec) { t.Form = engine.Strided })}
+	layouts := []sample.TensorSpec{*spec, contiguous,
+		with(contiguous, func(t *sample.TensorSpec) { t.Form = engine.Strided })}
 	var all []*sample.TensorSpec
 	for _, sizes := range reshaped(spec.Sizes) {
 		for _, dtype := range append([]string{spec.DType}, familiar...) {

@@ -40,7 +40,8 @@ var onMemory = []asserts.Code{asserts.OutOfBounds, asserts.UseAfterFree}
 const elsewhere asserts.Codes = 1<<asserts.InputImpl | 1<<asserts.InputStorage | 1<<asserts.WithinStorage
 
 // judgeMemory counts the checks on memory, and returns the faults, except for tensors with another violation.
-func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, result *report.CaseResult) []*report.Finding {
+func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding,
+	result *report.CaseResult) []*report.Finding {
 	if r.watcher() == nil {
 		return nil
 	}

@@ -91,7 +91,8 @@ func simplifications(c *sample.Case, i int) []*sample.Case {
 		out = append(out, d)
 	}
 	v := c.Args[i]
-	if v.Kind != sample.DefaultValue && v.Kind != sample.NoneValue && v.Kind != sample.TensorValue && v.Kind < sample.ListValue {
+	if v.Kind != sample.DefaultValue && v.Kind != sample.NoneValue && v.Kind != sample.TensorValue &&
+		v.Kind < sample.ListValue {
 		with(func(v *sample.Value) { *v = sample.Value{} })
 	}
 	if n := len(v.List); v.Kind == sample.ListValue && n > 1 && v.List[0].Kind == sample.TensorValue && !c.Shares() {

@@ -14,19 +14,21 @@ import (
 // of the next call lie where those of the last one were, which a key of addresses takes for the same.
 
 // explaining are the checks whose violations explain different results.
-const explaining asserts.Codes = 1<<asserts.OutOfBounds | 1<<asserts.UseAfterFree | 1<<asserts.UninitialisedResult | 1<<asserts.NondeterministicResult
+const explaining asserts.Codes = 1<<asserts.OutOfBounds | 1<<asserts.UseAfterFree |
+	1<<asserts.UninitialisedResult | 1<<asserts.NondeterministicResult
 
 // queueForOtherProcess reports calls of an op of a library, or of a Go function, whose results are
 // reproducible: they are repeated in another process. It returns skips of those that are not.
 func (r *Runner) queueForOtherProcess(t *Target, a *attempt, found []*report.Finding) []asserts.Skip {
 	explains := func(f *report.Finding) bool { return explaining.Has(f.Violation.Code) }
-	switch {
-	case t.Apart == nil || r.Level < asserts.Content || !t.operator.Own() || a.calls[0].seen.Autograd:
-		return nil // with autograd OA014 alone is judged
-	case !probe.Repeatable(t.operator.Schema) || probe.LeavesMemory(t.operator.Schema) || slices.ContainsFunc(found, explains):
+	// OA014 alone is judged
+	if t.Apart == nil || r.Level < asserts.Content || !t.operator.Own() || a.calls[0].seen.Autograd ||
+		!probe.Repeatable(t.operator.Schema) || probe.LeavesMemory(t.operator.Schema) ||
+		slices.ContainsFunc(found, explains) {
 		return nil
 	}
-	if asked := t.budget(probe.EarlierValues).asked; len(asked) < probe.EarlierValues.Budget && slices.ContainsFunc(a.c.Tensors(), (*sample.TensorSpec).Usual) {
+	if asked := t.budget(probe.EarlierValues).asked; len(asked) < probe.EarlierValues.Budget &&
+		slices.ContainsFunc(a.c.Tensors(), (*sample.TensorSpec).Usual) {
 		then := probe.OtherValue.InReused()
 		r.seenAgain(t, a.c, probe.First.InReused())
 		if seen := r.seenAgain(t, a.c, then); seen != nil && r.probeCall(t, a.c, seen[0]).Repeats(then, seen[0]) {
@@ -64,9 +66,11 @@ func (r *Runner) CallApart(t *Target, calls *Calls, result *report.CaseResult) {
 		case len(calls.Made) == 1:
 			fault = probe.FirstCall.Fault
 		case other:
-			fault.Saw = "depend on an earlier call: they differ between two new processes, one of which calls " + first.String() + " first, the other one the same call"
+			fault.Saw = "depend on an earlier call: they differ between two new processes, one of which calls " +
+				first.String() + " first, the other one the same call"
 		}
-		r.addJudged(t, &judgedCall{last.Case, asserts.JudgeFaults(t.judged, seen, r.probeCall(t, last.Case, seen).Differing(seen, before, fault))}, result)
+		r.addJudged(t, &judgedCall{last.Case, asserts.JudgeFaults(t.judged, seen,
+			r.probeCall(t, last.Case, seen).Differing(seen, before, fault))}, result)
 		if other {
 			for _, f := range result.Found {
 				f.Earlier, f.Violation.Repro = first.Recipe(), "-op "+t.Gen.Name+report.SeedFlag(r.Seed)

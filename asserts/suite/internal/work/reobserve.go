@@ -17,7 +17,8 @@ func (r *Runner) keep(t *Target, m *maker, args []any, out *engine.Outcome) {
 	}
 	returns := t.operator.Schema.Func.Returns
 	for i, v := range out.Results {
-		if r.Level >= asserts.Content && !out.Seen.Autograd && i < len(returns) && returns[i].Type.IsTensorLike() && returns[i].Alias == nil {
+		if r.Level >= asserts.Content && !out.Seen.Autograd && i < len(returns) && returns[i].Type.IsTensorLike() &&
+			returns[i].Alias == nil {
 			r.earlier.add(r.Engine, v, 0)
 		} else {
 			engine.Release([]any{v})

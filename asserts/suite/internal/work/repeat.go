@@ -69,7 +69,8 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 
 // apart returns the results that differ between calls in memory filled in two ways, on the first
 // side, and which of those that differ on the other side are not reproducible.
-func (r *Runner) apart(t *Target, a *attempt, differ []compare.Difference) (filled, own []compare.Difference, made bool) {
+func (r *Runner) apart(t *Target, a *attempt,
+	differ []compare.Difference) (filled, own []compare.Difference, made bool) {
 	first, other := a.calls[0].seen, r.seenAgain(t, a.c, probe.OtherFill)
 	if other == nil {
 		return nil, nil, false
@@ -80,7 +81,8 @@ func (r *Runner) apart(t *Target, a *attempt, differ []compare.Difference) (fill
 		if again == nil {
 			return nil, nil, false
 		}
-		own = slices.Concat(own, compare.Differing(t.judged, other[0], again[0]), compare.Differing(t.judged, first, again[1]))
+		own = slices.Concat(own, compare.Differing(t.judged, other[0], again[0]),
+			compare.Differing(t.judged, first, again[1]))
 		follows := func(d compare.Difference) bool {
 			i := slices.IndexFunc(filled, d.Same)
 			return i >= 0 && probe.MustWrite(t.operator.Schema, filled[i]) && !slices.ContainsFunc(own, d.Same)
@@ -94,7 +96,8 @@ func (r *Runner) apart(t *Target, a *attempt, differ []compare.Difference) (fill
 
 // leftOnCPU returns the results that depend on memory on the CPU, too, if the call is on another device, and why they
 // are not reported: an op whose kernels both leave memory unwritten is meant to.
-func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []compare.Difference) (alike []compare.Difference, why string) {
+func (r *Runner) leftOnCPU(t *Target, a *attempt,
+	filled []compare.Difference) (alike []compare.Difference, why string) {
 	i := slices.IndexFunc(a.calls, func(c deviceCall) bool { return c.on == engine.CPU })
 	if i <= 0 {
 		return nil, ""
@@ -113,7 +116,8 @@ func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []compare.Difference) (
 // side it may be, which shows the kernel's frames.
 func (r *Runner) frame(t *Target, a *attempt) {
 	faults := a.memory.faults
-	if slices.ContainsFunc(faults, func(f asserts.Fault) bool { return len(f.Frames) == 0 }) && r.seenAgain(t, a.c, probe.OtherSide) != nil {
+	if slices.ContainsFunc(faults, func(f asserts.Fault) bool { return len(f.Frames) == 0 }) &&
+		r.seenAgain(t, a.c, probe.OtherSide) != nil {
 		more := r.touched(t).faults
 		for i := range faults {
 			faults[i] = faults[i].Framed(more)

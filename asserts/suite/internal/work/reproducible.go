@@ -13,7 +13,8 @@ const undecided = "they are random, or old contents of the memory"
 
 // settled returns those violations of a comparison with the CPU whose values are reproducible: both calls are repeated,
 // with another seed and in memory with other contents, and values that differ from those before are left out.
-func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation, compared func(real, twin *asserts.Seen) asserts.Verdict) []*asserts.Violation {
+func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation,
+	compared func(real, twin *asserts.Seen) asserts.Verdict) []*asserts.Violation {
 	if len(found) == 0 {
 		return nil
 	}

@@ -64,6 +64,7 @@ func (r *Runner) judgeRules(t *Target, a *attempt, result *report.CaseResult) []
 }
 
 // judgeFaults makes findings of the faults that the engine found.
-func (r *Runner) judgeFaults(t *Target, a *attempt, faults []asserts.Fault, result *report.CaseResult, on ...engine.Device) []*report.Finding {
+func (r *Runner) judgeFaults(t *Target, a *attempt, faults []asserts.Fault, result *report.CaseResult,
+	on ...engine.Device) []*report.Finding {
 	return t.findings(asserts.JudgeFaults(t.judged, a.calls[0].seen, faults).Violations, result, on...)
 }

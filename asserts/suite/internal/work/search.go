@@ -44,7 +44,8 @@ func (r *Runner) vary(t *Target, row design.ClassRow, number int) (*attempt, *re
 }
 
 // settle changes a call a few times by the rules for errors, except the values of the arguments that the case varies.
-func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []string, keep func(*sample.Case)) (*attempt, error) {
+func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []string,
+	keep func(*sample.Case)) (*attempt, error) {
 	ad := design.NewAdapter(t.operator, rng, design.Themes[0])
 	ad.About = about
 	for left := steps; ; left-- {
@@ -153,6 +154,7 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 
 // dispatched reports whether an error is from the dispatcher or one of its fallbacks: no kernel was reached.
 func dispatched(text string) bool {
-	return design.ContainsAny(text, []string{"Could not run '", "There were no tensor arguments to this function", "ZeroTensors are immutable",
-		"Found a custom (non-ATen) operator", "is not yet supported with named tensors", "PyTorch's fallback for conj and neg tensors"})
+	return design.ContainsAny(text, []string{"Could not run '", "There were no tensor arguments to this function",
+		"ZeroTensors are immutable", "Found a custom (non-ATen) operator", "is not yet supported with named tensors",
+		"PyTorch's fallback for conj and neg tensors"})
 }

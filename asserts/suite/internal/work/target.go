@@ -96,7 +96,8 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book 
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
 		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown(hold)), waived: p.Waived,
-		fakeCalls: make(map[fakeCallKey]*fakeCall), made: make(map[string]*cachedResult), budgets: make(map[*probe.Row]budget),
+		fakeCalls: make(map[fakeCallKey]*fakeCall), made: make(map[string]*cachedResult),
+		budgets: make(map[*probe.Row]budget),
 		pairs:   pairs{make(map[string]*attempt), make(map[int]int), make(map[int]int)},
 		Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]report.Origin)},
 	}
@@ -124,7 +125,8 @@ func (t *Target) Cost(number int) string {
 	if number < t.planned() || d == nil || len(d.Bases) == 0 {
 		return ""
 	}
-	if number >= d.Apart()+len(d.Rows) || slices.ContainsFunc(d.Row(number, nil, nil).Classes, func(i int) bool { return d.Classes[i].Costly() }) {
+	if number >= d.Apart()+len(d.Rows) || slices.ContainsFunc(d.Row(number, nil, nil).Classes,
+		func(i int) bool { return d.Classes[i].Costly() }) {
 		return WordCostly
 	}
 	return WordVaried
@@ -196,7 +198,8 @@ type deviceCall struct {
 }
 
 // findings makes findings of violations, unless they are waived.
-func (t *Target) findings(violations []*asserts.Violation, result *report.CaseResult, on ...engine.Device) []*report.Finding {
+func (t *Target) findings(violations []*asserts.Violation, result *report.CaseResult,
+	on ...engine.Device) []*report.Finding {
 	var all []*report.Finding
 	for _, v := range t.unwaived(violations, result) {
 		f := &report.Finding{Violation: v, Devices: on}

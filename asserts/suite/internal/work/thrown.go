@@ -22,7 +22,8 @@ func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error)
 	switch {
 	case len(seen.After) == 0 || len(t.unthrown.Checks) == 0:
 	case !c.Plain():
-		verdict.Skips = []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "the call threw, and a tensor is not plain", Count: 1}}
+		verdict.Skips = []asserts.Skip{{Code: asserts.UndeclaredWrite,
+			Reason: "the call threw, and a tensor is not plain", Count: 1}}
 	default:
 		seen.Number()
 		_, seen.Made = r.Engine.(engine.ArgumentKeeper)

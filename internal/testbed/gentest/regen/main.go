@@ -18,13 +18,15 @@ import (
 var packages = []gen.Options{
 	{Schema: "internal/testbed/kernels/ops.yaml", Kernels: "internal/testbed/kernels", Out: "internal/testbed/gentest",
 		Allow: []string{"internal/testbed/kernels/allow.yaml"}, Always: true},
-	{Schema: "internal/testbed/faults/faults.yaml", Kernels: "internal/testbed/faults", Out: "internal/testbed/gentest/faulty", Always: true},
+	{Schema: "internal/testbed/faults/faults.yaml", Kernels: "internal/testbed/faults",
+		Out: "internal/testbed/gentest/faulty", Always: true},
 	{Schema: "internal/testbed/gentest/internal/idle/ops.yaml", Kernels: "internal/testbed/gentest/internal/idle",
 		Out: "internal/testbed/gentest/internal/idle/checked", Always: true},
 	{Schema: "internal/testbed/gentest/internal/idle/ops.yaml", Kernels: "internal/testbed/gentest/internal/idle",
 		Out: "internal/testbed/gentest/internal/idle/release"},
-	{Schema: "internal/testbed/gentest/internal/idle/ops.yaml", Kernels: "internal/testbed/gentest/internal/idle/quickstart",
-		Out: "internal/testbed/gentest/internal/idle/quickstart/ops", Always: true},
+	{Schema: "internal/testbed/gentest/internal/idle/ops.yaml",
+		Kernels: "internal/testbed/gentest/internal/idle/quickstart",
+		Out:     "internal/testbed/gentest/internal/idle/quickstart/ops", Always: true},
 }
 
 func main() {
