@@ -71,8 +71,8 @@ func newRegistry(kind string, on bool) *Registry {
 	return r
 }
 
-// Made tracks a handle that owns a number of bytes. Stacks begin at its caller: the library's own frames say which of the
-// handles it is that one line of a test makes.
+// Made tracks a handle that owns a number of bytes. Stacks begin at its caller: the library's own frames say which of
+// the handles it is that one line of a test makes.
 func (r *Registry) Made(bytes int64) Token {
 	if !r.on {
 		return Token{}

@@ -27,7 +27,8 @@ type Member struct {
 var Tags = Enum{Name: "tag", Doc: "The encodings of values, in requests and in replies.", Members: []Member{
 	{"none", "in a request: the index that a tensor there would have, or oa_no_tensor. In a reply: -", "None", ""},
 	{"default", "- the schema's default; in requests only", "the default", ""},
-	{"tensor", "in a request: the index among its tensors. In a reply: TensorImpl, owned by the receiver; 0 undefined", "a tensor", ""},
+	{"tensor", "in a request: the index among its tensors. In a reply: TensorImpl, owned by the receiver; 0 undefined",
+		"a tensor", ""},
 	{"int", "value", "an int", ""},
 	{"float", "bits", "a float", ""},
 	{"bool", "0 or 1", "a bool", ""},
@@ -39,7 +40,8 @@ var Tags = Enum{Name: "tag", Doc: "The encodings of values, in requests and in r
 	{"object", "address of an IValue; in a reply its type follows as a string, and the receiver owns it", "an object", ""},
 	{"tuple", "length, then the values; in requests only, as are the next", "a tuple", ""},
 	{"dict", "length, then the keys, each before its value", "a dict", ""},
-	{"new", "the class, bytes and words, the number of arguments, and these: an object of a custom class", "a new object", ""},
+	{"new", "the class, bytes and words, the number of arguments, and these: an object of a custom class",
+		"a new object", ""},
 	{"same", "the number of an earlier argument", "another argument", ""},
 }}
 
@@ -51,12 +53,14 @@ var Functions = []string{
 
 // Numbers are constants outside of enums.
 var Numbers = []Number{
-	{"header words", 3, "A reply starts with its status, its length in words, and the address of the words that did not fit, 0 for none. If it is not OK, two strings follow: the type of the exception and its message."},
+	{"header words", 3, "A reply starts with its status, its length in words, and the address of the words that did not " +
+		"fit, 0 for none. If it is not OK, two strings follow: the type of the exception and its message."},
 	{"uncounted", int(asserts.NotCounted), "An unknown use count."},
 	{"no tensor", -1, "The index of a tensor that is not in the request."},
 	{"no dtype", -1, "The dtype of a tensor without one."},
 	{"no index", -1, "The index of a type's current device."},
-	{"addressed", tensor.Addressed, "A bit for each type of devices whose pointers are addresses: those of Metal point to objects."},
+	{"addressed", tensor.Addressed, "A bit for each type of devices whose pointers are addresses: those of Metal " +
+		"point to objects."},
 }
 
 // A Number is a constant.
@@ -126,8 +130,10 @@ var Traits = Enum{Name: "trait", Doc: "The bits of an observation's traits.", Bi
 	{Name: "reports views", Doc: "set only by the watcher: it requires Python", Trait: "ReportsViews"},
 	{Name: "storageless", Doc: "only in the watcher's counts", Trait: "Storageless"},
 	{Name: "lazy", Doc: "conj, neg or zero", Trait: "Lazy"},
-	{Name: "unread", Doc: "it has bytes that were not read: a subclass's, or on a device that did not copy them", Trait: "Unread"},
-	{Name: "pending", Doc: "set only by the watcher: work of torch.distributed that was not waited for has the storage", Trait: "Pending"},
+	{Name: "unread", Doc: "it has bytes that were not read: a subclass's, or on a device that did not copy them",
+		Trait: "Unread"},
+	{Name: "pending", Doc: "set only by the watcher: work of torch.distributed that was not waited for has the storage",
+		Trait: "Pending"},
 	{Name: "uncounted result", Doc: "only in the watcher's counts"},
 }}
 
@@ -160,7 +166,8 @@ var Head = []Field{
 	{Name: "version", Kind: Packed, Bits: 32, Signed: true},
 	{Name: "traits", Kind: Packed, Bits: 16},
 	{Name: "full", Doc: "1 if the contents follow", Kind: Packed, Bits: 8},
-	{Name: "last", Doc: "the number of parts that follow, each an observation; in a part, its oa_part", Kind: Packed, Bits: 8},
+	{Name: "last", Doc: "the number of parts that follow, each an observation; in a part, its oa_part",
+		Kind: Packed, Bits: 8},
 }
 
 // Contents has the fields that the content level adds.
@@ -190,14 +197,19 @@ type Question struct {
 
 var Questions = []Question{
 	{"hello", "H", "process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings"},
-	{"op", "O", "A if versions are raised later, else -, K and a device if its kernels are not PyTorch's, else -, and in the next line the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors"},
+	{"op", "O", "A if versions are raised later, else -, K and a device if its kernels are not PyTorch's, else -, and " +
+		"in the next line the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject " +
+		"for each argument and return that holds tensors"},
 	{"names", "N", "names of ops that are not PyTorch's own -> nothing"},
 	{"call", "C", "an Asked, its texts in words, and the observations of an unusual call -> nothing, or a number"},
-	{"site", "S", "that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code"},
+	{"site", "S", "that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or " +
+		"what to raise, or ? and a line of generated code"},
 	{"origin", "L", "that line, then file, line and function of each frame that it was generated from -> nothing"},
 	{"record", "R", "a Recorded, names of arguments and their values -> nothing"},
 	{"fakes", "P", "nothing -> the Python program that calls fakes"},
-	{"fake", "F", "the op's number, the number of contexts that it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, if known -> nothing"},
+	{"fake", "F", "the op's number, the number of contexts that it was called in and their numbers, a call in the words " +
+		"of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and " +
+		"those of the call, if known -> nothing"},
 	{"backward", "B", "a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise"},
 	{"since", "T", "process -> the findings since its last request, as a JSON array"},
 	{"not watched", "E", "the reason why a process is not watched -> nothing"},
@@ -211,31 +223,41 @@ type Record struct {
 }
 
 var Records = []Record{
-	{"Settings", "Settings answer a greeting, before the namespaces of PyTorch's own ops and, in lines, parts of the paths of its sources.", true, []Field{
-		{Name: "content", Doc: "ops whose contents are observed"}, {Name: "sample", Doc: "of how many calls of PyTorch's own ops one is observed"},
+	{"Settings", "Settings answer a greeting, before the namespaces of PyTorch's own ops and, in lines, parts of the " +
+		"paths of its sources.", true, []Field{
+		{Name: "content", Doc: "ops whose contents are observed"},
+		{Name: "sample", Doc: "of how many calls of PyTorch's own ops one is observed"},
 		{Name: "max bytes", Doc: "largest storage that is read"}, {Name: "record", Doc: "calls of each op"},
 		{Name: "fakes", Doc: "ops whose fakes are called"},
 	}},
 	{"About", "About is opassert's answer about an op, before the Expectation of its calls.", true, []Field{
-		{Name: "number"}, {Name: "custom", Doc: "the op or its kernel is not PyTorch's"}, {Name: "watched", Doc: "opassert observes its calls"},
+		{Name: "number"}, {Name: "custom", Doc: "the op or its kernel is not PyTorch's"},
+		{Name: "watched", Doc: "opassert observes its calls"},
 		{Name: "recorded", Doc: "its arguments are recorded in a file of cases"},
 		{Name: "followed", Doc: "its results are recorded until a backward reaches them"},
 	}},
-	{"Expectation", "Expectation is the number of Subjects that follow.", true, []Field{{Name: "args"}, {Name: "returns"}}},
-	{"Subject", "A Subject is an argument or a return that holds tensors. Sets are bits by position among these arguments or returns.", true, []Field{
+	{"Expectation", "Expectation is the number of Subjects that follow.", true,
+		[]Field{{Name: "args"}, {Name: "returns"}}},
+	{"Subject", "A Subject is an argument or a return that holds tensors. Sets are bits by position among these " +
+		"arguments or returns.", true, []Field{
 		{Name: "index", Doc: "position in the schema"}, {Name: "list", Doc: "a list of tensors"},
 		{Name: "write", Doc: "an argument with (a!)"}, {Name: "checks", Doc: "about it"},
-		{Name: "bases", Doc: "arguments whose storage a return has"}, {Name: "selves", Doc: "arguments of which it must be one"},
-		{Name: "others", Doc: "arguments that it must not share with"}, {Name: "peers", Doc: "returns that it must not share with"},
+		{Name: "bases", Doc: "arguments whose storage a return has"},
+		{Name: "selves", Doc: "arguments of which it must be one"},
+		{Name: "others", Doc: "arguments that it must not share with"},
+		{Name: "peers", Doc: "returns that it must not share with"},
 		{Name: "allowed", Doc: "arguments that it may share with"},
 	}},
-	{"Asked", "Asked is a call, before its texts: modes, the device of a package and that of the call, numbers.", false, []Field{
-		{Name: "op"}, {Name: "level"}, {Name: "circumstances", Doc: "bits of oa_circumstance"},
-		{Name: "texts", Doc: "their bytes; a zero ends each"},
-	}},
-	{"Recorded", "Recorded identifies a recorded call, before its arguments.", false, []Field{{Name: "op"}, {Name: "call"}}},
+	{"Asked", "Asked is a call, before its texts: modes, the device of a package and that of the call, numbers.",
+		false, []Field{
+			{Name: "op"}, {Name: "level"}, {Name: "circumstances", Doc: "bits of oa_circumstance"},
+			{Name: "texts", Doc: "their bytes; a zero ends each"},
+		}},
+	{"Recorded", "Recorded identifies a recorded call, before its arguments.", false,
+		[]Field{{Name: "op"}, {Name: "call"}}},
 	{"Come", "Come is the result of an op without a formula that a program's backward reached.", false, []Field{
-		{Name: "op"}, {Name: "result", Doc: "position among the returns that hold tensors"}, {Name: "backward", Doc: "of oa_backward"},
+		{Name: "op"}, {Name: "result", Doc: "position among the returns that hold tensors"},
+		{Name: "backward", Doc: "of oa_backward"},
 	}},
 	{"Tallies", "Tallies are the counts of an op, before those of traits.", false, []Field{
 		{Name: "calls"}, {Name: "usual"}, {Name: "asked"}, {Name: "failed"}, {Name: "unrecorded"},
@@ -252,7 +274,8 @@ var Records = []Record{
 // WatchEnums are the enums of the watcher.
 var WatchEnums = []Enum{
 	{Name: "circumstance", Doc: "Further facts about a call.", Bits: true, Members: []Member{
-		{Name: "concurrent", Doc: "another thread may have written"}, {Name: "alone", Doc: "no other thread can hold tensors"},
+		{Name: "concurrent", Doc: "another thread may have written"},
+		{Name: "alone", Doc: "no other thread can hold tensors"},
 		{Name: "below", Doc: "below ADInplaceOrView, as in a compiled graph"},
 		{Name: "threw", Doc: "the call threw: nothing was returned"},
 		{Name: "moved", Doc: "the call changed the current device of the arguments' backend"},
@@ -260,7 +283,8 @@ var WatchEnums = []Enum{
 		{Name: "collected", Doc: "it has"},
 	}},
 	{Name: "backward", Doc: "The ways in which a backward goes through an op without a formula.", Members: []Member{
-		{Name: "ends", Doc: "PyTorch's fallback is called, which warns"}, {Name: "raises", Doc: "torch.library.custom_op's fallback is called"},
+		{Name: "ends", Doc: "PyTorch's fallback is called, which warns"},
+		{Name: "raises", Doc: "torch.library.custom_op's fallback is called"},
 		{Name: "records", Doc: "its kernel calls ops that autograd records"},
 	}},
 }

@@ -176,7 +176,8 @@ func (e *Engine) callView(c viewCall, l viewLayout, base *handle, before asserts
 	}
 	view, after := observeBroken(t, asserts.Content), observeBroken(base.Tensor, asserts.Content)
 	if view.Storage != before.Storage {
-		if name := c.op.Func.Name.String(); view.Content != nil && slices.Equal(view.Content.Sizes, l.Sizes) && !slices.Contains(e.views.copying[l.sort], name) {
+		if name := c.op.Func.Name.String(); view.Content != nil && slices.Equal(view.Content.Sizes, l.Sizes) &&
+			!slices.Contains(e.views.copying[l.sort], name) {
 			e.views.copying[l.sort] = append(e.views.copying[l.sort], name)
 		}
 		return nil

@@ -90,7 +90,8 @@ func (b *pythonBody) ruled(v *asserts.Violation) (err error) {
 	case asserts.Vmap:
 		b.Template = "vmap"
 	default:
-		err = errors.New("of functions registered besides the kernel, only a backward that raises and a rule for vmap have a program")
+		err = errors.New("of functions registered besides the kernel, only a backward that raises and a rule for vmap " +
+			"have a program")
 	}
 	return err
 }
@@ -192,7 +193,8 @@ func (b *pythonBody) Before() string {
 		other := (&pythonBody{pythonCall: b.earlier, way: b.way}).Do("arguments and call")
 		text = "if byte == 0xA6:\n" + indented(other) + "\nelse:\n{call}\n{arguments}"
 	}
-	fill := strings.NewReplacer("{held}", b.Held(), "{read}", b.Read(), "{call}", indented(call), "{first}", call, "{arguments}", b.Lines())
+	fill := strings.NewReplacer("{held}", b.Held(), "{read}", b.Read(), "{call}", indented(call), "{first}", call,
+		"{arguments}", b.Lines())
 	return fill.Replace(text)
 }
 

@@ -18,18 +18,24 @@ var cpp = dialect{
 	language: "C++",
 	literals: literals{
 		values: map[sample.ValueKind]string{
-			sample.NoneValue: "c10::IValue()", sample.IntValue: "int64_t(%s)", sample.FloatValue: "%s", sample.BoolValue: "%s", sample.ComplexValue: "c10::complex<double>(%s, %s)", sample.TextValue: "std::string(%s)",
-			sample.DTypeValue: "int64_t(%s)", sample.LayoutValue: "int64_t(%s)", sample.FormatValue: "int64_t(%s)", sample.QSchemeValue: "int64_t(%s)", sample.DeviceValue: "at::Device(%s)",
+			sample.NoneValue: "c10::IValue()", sample.IntValue: "int64_t(%s)", sample.FloatValue: "%s", sample.BoolValue: "%s",
+			sample.ComplexValue: "c10::complex<double>(%s, %s)", sample.TextValue: "std::string(%s)",
+			sample.DTypeValue: "int64_t(%s)", sample.LayoutValue: "int64_t(%s)", sample.FormatValue: "int64_t(%s)",
+			sample.QSchemeValue: "int64_t(%s)", sample.DeviceValue: "at::Device(%s)",
 			sample.GeneratorValue: "at::detail::createCPUGenerator(%s)", sample.StorageValue: "%s.storage()",
 		},
 		booleans: [2]string{"false", "true"}, complexes: "{%[1]s, %[2]s}",
-		numbers:   map[string]string{"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY", "-9223372036854775808": "INT64_MIN"},
+		numbers: map[string]string{"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY",
+			"-9223372036854775808": "INT64_MIN"},
 		namespace: "at::", names: cppName, list: "{%s}", tuple: cppInts, flat: cppFlat,
 		forms: map[engine.Form]string{
-			engine.Grad: "{}.set_requires_grad(true)", engine.Functional: "at::functionalization::impl::to_functional_tensor({})", engine.Inference: "inferred({})", engine.COOUncoalesced: "uncoalesced({})",
+			engine.Grad: "{}.set_requires_grad(true)", engine.Inference: "inferred({})",
+			engine.Functional:     "at::functionalization::impl::to_functional_tensor({})",
+			engine.COOUncoalesced: "uncoalesced({})",
 		},
 	},
-	statements: statementsOf("cpp.tmpl"), declared: "auto %s = %s;", end: ";", item: "%s%d", called: cppMade, holds: cppList,
+	statements: statementsOf("cpp.tmpl"), declared: "auto %s = %s;", end: ";", item: "%s%d", called: cppMade,
+	holds: cppList,
 }
 
 var cppDTypes = map[string]string{
@@ -37,7 +43,8 @@ var cppDTypes = map[string]string{
 	"int16": "Short", "int32": "Int", "int64": "Long",
 	"bool": "Bool", "complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
 	"quint8": "QUInt8", "qint8": "QInt8", "qint32": "QInt32",
-	"uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "float8_e5m2": "Float8_e5m2", "float8_e4m3fn": "Float8_e4m3fn",
+	"uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "float8_e5m2": "Float8_e5m2",
+	"float8_e4m3fn": "Float8_e4m3fn",
 }
 
 // cppNames are other values of PyTorch in C++.
@@ -46,7 +53,8 @@ var cppNames = map[string]string{
 	"sparse_bsr": "at::kSparseBsr", "sparse_bsc": "at::kSparseBsc",
 	"_mkldnn": "at::kMkldnn", "contiguous_format": "at::MemoryFormat::Contiguous",
 	"preserve_format": "at::MemoryFormat::Preserve", "channels_last": "at::MemoryFormat::ChannelsLast",
-	"channels_last_3d": "at::MemoryFormat::ChannelsLast3d", "per_tensor_affine": "at::kPerTensorAffine", "per_channel_affine": "at::kPerChannelAffine",
+	"channels_last_3d": "at::MemoryFormat::ChannelsLast3d", "per_tensor_affine": "at::kPerTensorAffine",
+	"per_channel_affine": "at::kPerChannelAffine",
 }
 
 // cppTexts returns the programs for a fault that call the op through the dispatcher, with autograd and below it.
@@ -189,7 +197,8 @@ func cppList(v *sample.Value, argument int, items []string) string {
 
 // cppTypes are the dtypes whose elements are written as numbers in C++.
 var cppTypes = map[tensor.DType]string{
-	tensor.Float32: "float", tensor.Float64: "double", tensor.Int8: "int8_t", tensor.Int16: "int16_t", tensor.Int32: "int32_t", tensor.Int64: "int64_t", tensor.Uint8: "uint8_t",
+	tensor.Float32: "float", tensor.Float64: "double", tensor.Int8: "int8_t", tensor.Int16: "int16_t",
+	tensor.Int32: "int32_t", tensor.Int64: "int64_t", tensor.Uint8: "uint8_t",
 	tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>",
 }
 
@@ -231,7 +240,8 @@ func (b *cppBody) place(p asserts.Place) (x string, err error) {
 
 func (b *cppBody) text(about, body string) string {
 	return b.statement("program", fields{
-		"about": commented("//", about), "headers": headers, "system": system, "definitions": used(cppDefinitions, body+"\nline(e)"), "body": body,
+		"about": commented("//", about), "headers": headers, "system": system,
+		"definitions": used(cppDefinitions, body+"\nline(e)"), "body": body,
 	})
 }
 

@@ -27,8 +27,9 @@ type dialect struct {
 	end      string // of a statement
 	item     string // a variable for an item of a list in a variable, by index
 	called   func(op string, args []string) string
-	method   func(object, name string, args []string) string            // nil if methods of custom classes are called like ops
-	holds    func(v *sample.Value, argument int, items []string) string // an expression for a container, or ""
+	// nil if methods of custom classes are called like ops
+	method func(object, name string, args []string) string
+	holds  func(v *sample.Value, argument int, items []string) string // an expression for a container, or ""
 }
 
 type program struct {
@@ -101,7 +102,8 @@ func (p *program) call(v *sample.Value, args []string) string {
 	return p.called(v.Text, args)
 }
 
-func (p *program) variable(t *sample.TensorSpec, name string, makes func(t *sample.TensorSpec, turn int) (string, error)) (string, error) {
+func (p *program) variable(t *sample.TensorSpec, name string,
+	makes func(t *sample.TensorSpec, turn int) (string, error)) (string, error) {
 	text := ""
 	var err error
 	switch {
@@ -228,7 +230,8 @@ func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
 	case engine.PerChannel:
 		like.DType = "float32"
 		full := func(v, dtype string) string { return d.call("full", d.tuple(t.Sizes[:1]), v, d.dtype+d.names(dtype)) }
-		return d.call("quantize_per_channel", d.dense(&like, turn), full("0.1", "float64"), full(zero, "int64"), "0", dtype), nil
+		return d.call("quantize_per_channel", d.dense(&like, turn), full("0.1", "float64"), full(zero, "int64"),
+			"0", dtype), nil
 	case engine.Nested, engine.NestedEven:
 		return d.call("_nested_tensor_from_tensor_list",
 			fmt.Sprintf(d.list, slicesx.Join(nestedSizes(t), ", ",
@@ -249,7 +252,8 @@ func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
 // quantizedAs returns the dtype of a tensor, quantized if its form is, and the zero point.
 func quantizedAs(t *sample.TensorSpec) (dtype, zero string) {
 	dtype, zero = t.DType, "0"
-	if as := map[engine.Form]string{engine.Quantized: "quint8", engine.PerChannel: "qint8"}[t.Form]; as != "" && dtype == "float32" {
+	if as := map[engine.Form]string{engine.Quantized: "quint8", engine.PerChannel: "qint8"}[t.Form]; as != "" &&
+		dtype == "float32" {
 		dtype = as
 	}
 	if dtype == "quint8" {
@@ -275,7 +279,8 @@ func (d *dialect) dense(t *sample.TensorSpec, turn int) string {
 	like := t.Dense(&room, turn)
 	dtype := sample.Element(t.DType)
 	flat := d.flat(d, dtype, like.Data)
-	switch whole := int64(len(like.Data)) == tensor.Numel(t.Sizes)*int64(dtype.Size()) && t.Arrangement == tensor.Contiguous; {
+	switch whole := int64(len(like.Data)) == tensor.Numel(t.Sizes)*int64(dtype.Size()) &&
+		t.Arrangement == tensor.Contiguous; {
 	case whole && len(t.Sizes) == 1:
 		return flat
 	case whole:
@@ -325,7 +330,8 @@ func float(v float64, bits int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return strings.ToLower(strings.TrimPrefix(text, "+"))
 	}
-	if read, _ := strconv.ParseFloat(text, 64); bits == 32 && math.Abs(read) > math.MaxFloat32 { // in 64 bits, as PyTorch parses it
+	// in 64 bits, as PyTorch parses it
+	if read, _ := strconv.ParseFloat(text, 64); bits == 32 && math.Abs(read) > math.MaxFloat32 {
 		return float(v, 64)
 	}
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {

@@ -16,7 +16,8 @@ var (
 	//go:embed functions/functions.go
 	goSource string
 
-	definitions, cppDefinitions, goDefinitions = definitionsIn(pythonSource), definitionsIn(cppSource), definitionsIn(goSource)
+	definitions, cppDefinitions, goDefinitions = definitionsIn(pythonSource), definitionsIn(cppSource),
+		definitionsIn(goSource)
 )
 
 // A definition is a function or a type that predicates use.
@@ -46,7 +47,8 @@ func used(definitions []definition, text string) []string {
 	for changed := true; changed; {
 		changed = false
 		for i, d := range definitions {
-			if !wanted[i] && slices.ContainsFunc([]string{"(", "[", "<"}, func(end string) bool { return strings.Contains(text, d.name+end) }) {
+			if !wanted[i] && slices.ContainsFunc([]string{"(", "[", "<"},
+				func(end string) bool { return strings.Contains(text, d.name+end) }) {
 				wanted[i], changed = true, true
 				text += d.text
 			}

@@ -24,17 +24,20 @@ var golang = dialect{
 	language: "Go",
 	literals: literals{
 		values: map[sample.ValueKind]string{
-			sample.NoneValue: "nil", sample.IntValue: "%s", sample.FloatValue: "%s", sample.BoolValue: "%s", sample.ComplexValue: "complex(%s, %s)", sample.TextValue: "%s",
+			sample.NoneValue: "nil", sample.IntValue: "%s", sample.FloatValue: "%s", sample.BoolValue: "%s",
+			sample.ComplexValue: "complex(%s, %s)", sample.TextValue: "%s",
 		},
 		booleans: [2]string{"false", "true"}, complexes: "%[3]v(complex(%[1]s, %[2]s))",
-		numbers: map[string]string{"nan": "math.NaN()", "inf": "math.Inf(1)", "-inf": "math.Inf(-1)", "-0.0": "math.Copysign(0, -1)"},
+		numbers: map[string]string{"nan": "math.NaN()", "inf": "math.Inf(1)", "-inf": "math.Inf(-1)",
+			"-0.0": "math.Copysign(0, -1)"},
 	},
 	statements: statementsOf("go.tmpl"),
 	declared:   "%s := %s",
 }
 
 // overlapping is "shares" for storages that overlap in memory.
-const overlapping = "x.Content.Memory < y.Content.Memory+uintptr(y.Content.Nbytes) && y.Content.Memory < x.Content.Memory+uintptr(x.Content.Nbytes)"
+const overlapping = "x.Content.Memory < y.Content.Memory+uintptr(y.Content.Nbytes) && y.Content.Memory < " +
+	"x.Content.Memory+uintptr(x.Content.Nbytes)"
 
 type goFile struct {
 	program
@@ -115,7 +118,8 @@ func (g *goFile) withImports(text string) string {
 func (g *goFile) function(name string) (string, error) {
 	slash := strings.LastIndexByte(name, '/') + 1
 	pkg, rest, ok := strings.Cut(name[slash:], ".")
-	if !ok || strings.ContainsAny(rest, "[") || strings.Contains(rest, "func") && strings.Contains(rest, ".") || strings.HasPrefix(pkg, "main") && slash == 0 {
+	if !ok || strings.ContainsAny(rest, "[") || strings.Contains(rest, "func") && strings.Contains(rest, ".") ||
+		strings.HasPrefix(pkg, "main") && slash == 0 {
 		return "", fmt.Errorf("its kernel, %s, has no name that another package can call", name)
 	}
 	base := g.withImports(strconv.Quote(strings.ReplaceAll(name[:slash]+pkg, "%2e", ".")))
@@ -171,7 +175,8 @@ func (g *goFile) call(recipe string) (string, error) {
 		case engine.ContextInput:
 			args = append(args, "context.Background()")
 		case engine.ReceiverInput:
-			args = append(args, fmt.Sprintf("receiver[%s](options(%s()).Receivers)", g.withImports(in.Type), g.withImports(g.Options)))
+			args = append(args, fmt.Sprintf("receiver[%s](options(%s()).Receivers)", g.withImports(in.Type),
+				g.withImports(g.Options)))
 		default:
 			text := texts[in.Argument]
 			if g.fn.Variadic && i == len(g.fn.Inputs)-1 {
@@ -270,7 +275,8 @@ func goInts(ns []int64) string { return "[]int64{" + strings.Trim(tuple(ns), "(,
 
 // goTypes are the dtypes whose elements are written as numbers in Go.
 var goTypes = map[tensor.DType]string{
-	tensor.Float32: "float32", tensor.Float64: "float64", tensor.Int8: "int8", tensor.Int16: "int16", tensor.Int32: "int32", tensor.Int64: "int64", tensor.Uint8: "uint8",
+	tensor.Float32: "float32", tensor.Float64: "float64", tensor.Int8: "int8", tensor.Int16: "int16",
+	tensor.Int32: "int32", tensor.Int64: "int64", tensor.Uint8: "uint8",
 	tensor.Bool: "bool", tensor.Complex64: "complex64", tensor.Complex128: "complex128",
 }
 
@@ -406,7 +412,8 @@ func (g *goFile) apart(f Problem) error {
 	if err != nil {
 		return err
 	}
-	g.lines = []string{g.statement("apart", fields{"of": x, "same": strings.Join(made[0], "\n"), "other": strings.Join(made[1], "\n")})}
+	g.lines = []string{g.statement("apart", fields{"of": x, "same": strings.Join(made[0], "\n"),
+		"other": strings.Join(made[1], "\n")})}
 	g.lines = append(g.lines, made[2][:len(made[2])-1]...)
 	g.line("%s\nfmt.Print(%s.Content.Bytes)", g.called(call, x), g.seen(x))
 	return nil
@@ -421,7 +428,8 @@ func (g *goFile) called(call, used string) string {
 }
 
 // packages are those of the standard library that programs may import.
-var packages = []string{"bytes", "context", "encoding/binary", "fmt", "io", "math", "os", "os/exec", "reflect", "slices", "time"}
+var packages = []string{"bytes", "context", "encoding/binary", "fmt", "io", "math", "os", "os/exec", "reflect",
+	"slices", "time"}
 
 func (g *goFile) text(about string) string {
 	if !strings.Contains(g.Lines(), "recover()") {
@@ -434,7 +442,8 @@ func (g *goFile) text(about string) string {
 	})
 	text := g.statement("program", fields{
 		"about": commented("//",
-			about+"\n\nRun it in the module of the kernel, without the tag if making tensors does not need it:\n\ngo run -tags opassert FILE"),
+			about+"\n\nRun it in the module of the kernel, without the tag if making tensors does not need it:\n\ngo run -tags "+
+				"opassert FILE"),
 		"standard": standard, "imports": g.imports, "body": body, "functions": functions,
 	})
 	formatted, err := format.Source([]byte(text))

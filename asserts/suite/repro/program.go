@@ -93,7 +93,8 @@ func (s Source) deviceOf(f Problem) string {
 	switch {
 	case s.Device != "" && !f.onCPU():
 		return s.Device
-	case s.Device == "" && f.Finding != nil && !slices.Contains([]string{string(engine.CPU), string(engine.Meta), f.Finding.On()}, f.Finding.Violation.Device):
+	case s.Device == "" && f.Finding != nil && !slices.Contains([]string{string(engine.CPU), string(engine.Meta),
+		f.Finding.On()}, f.Finding.Violation.Device):
 		return f.Finding.Violation.Device
 	}
 	return ""
@@ -163,7 +164,8 @@ func (s Source) text(f Problem, body string) string {
 		}
 	}
 	text := python.statement("program", fields{
-		"parts": parts, "modules": s.Modules, "libraries": s.Libraries, "device": s.deviceOf(f), "definitions": definitions, "body": body,
+		"parts": parts, "modules": s.Modules, "libraries": s.Libraries, "device": s.deviceOf(f),
+		"definitions": definitions, "body": body,
 		"untyped": old && strings.Contains(strings.Join(definitions, "")+body, "untyped_storage"),
 		"guard":   old && strings.Contains(body, "with "+belowAutograd),
 	})
@@ -181,8 +183,10 @@ func (s Source) text(f Problem, body string) string {
 
 // constants returns the import of the names of module math in a body.
 func constants(body string) string {
-	words := strings.FieldsFunc(body, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_' || r == '"') })
-	return strings.Join(slices.DeleteFunc([]string{"inf", "nan"}, func(name string) bool { return !slices.Contains(words, name) }), ", ")
+	words := strings.FieldsFunc(body,
+		func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_' || r == '"') })
+	return strings.Join(slices.DeleteFunc([]string{"inf", "nan"},
+		func(name string) bool { return !slices.Contains(words, name) }), ", ")
 }
 
 // about returns the comment at the top: the fault, its effect, and how to mend it.

@@ -15,16 +15,21 @@ var python = dialect{
 	language: "Python",
 	literals: literals{
 		values: map[sample.ValueKind]string{
-			sample.NoneValue: "None", sample.IntValue: "%s", sample.FloatValue: "%s", sample.BoolValue: "%s", sample.ComplexValue: "complex(%s, %s)", sample.TextValue: "%s",
-			sample.DTypeValue: "%s", sample.LayoutValue: "%s", sample.FormatValue: "%s", sample.QSchemeValue: "%s", sample.DeviceValue: "torch.device(%s)",
+			sample.NoneValue: "None", sample.IntValue: "%s", sample.FloatValue: "%s", sample.BoolValue: "%s",
+			sample.ComplexValue: "complex(%s, %s)", sample.TextValue: "%s",
+			sample.DTypeValue: "%s", sample.LayoutValue: "%s", sample.FormatValue: "%s", sample.QSchemeValue: "%s",
+			sample.DeviceValue:    "torch.device(%s)",
 			sample.GeneratorValue: "torch.Generator().manual_seed(%s)", sample.StorageValue: "%s.untyped_storage()",
 		},
 		booleans: [2]string{"False", "True"}, complexes: "complex(%[1]s, %[2]s)",
-		namespace: "torch.", names: func(name string) string { return "torch." + name }, dtype: "dtype=", list: "[%s]", tuple: tuple, flat: flat,
+		namespace: "torch.", names: func(name string) string { return "torch." + name }, dtype: "dtype=", list: "[%s]",
+		tuple: tuple, flat: flat,
 		forms: map[engine.Form]string{
-			engine.Grad: "{}.requires_grad_()", engine.Functional: "torch._to_functional_tensor({})", engine.Inference: "torch.inference_mode()(lambda: {}.clone())()",
-			engine.COOUncoalesced: "(lambda t: torch.sparse_coo_tensor(torch.cat([t._indices()] * 2, 1), torch.cat([t._values()] * 2), {sizes}))({}.to_sparse())",
-			engine.Named:          "{}.rename_({letters})",
+			engine.Grad: "{}.requires_grad_()", engine.Functional: "torch._to_functional_tensor({})",
+			engine.Inference: "torch.inference_mode()(lambda: {}.clone())()",
+			engine.COOUncoalesced: "(lambda t: torch.sparse_coo_tensor(torch.cat([t._indices()] * 2, 1), " +
+				"torch.cat([t._values()] * 2), {sizes}))({}.to_sparse())",
+			engine.Named: "{}.rename_({letters})",
 		},
 	},
 	statements: statementsOf("python.tmpl"), declared: "%s = %s", item: "%s_%d", holds: holds,
@@ -50,7 +55,8 @@ func flat(python *dialect, dtype tensor.DType, data []byte) string {
 	case n == 0 && !spelled(dtype):
 		return fmt.Sprintf("torch.empty((0,), dtype=torch.%v)", dtype)
 	case !spelled(dtype) || n > mostWritten:
-		return fmt.Sprintf("torch.frombuffer(bytearray(base64.b64decode(%q)), dtype=torch.%v)", base64.StdEncoding.EncodeToString(data), dtype)
+		return fmt.Sprintf("torch.frombuffer(bytearray(base64.b64decode(%q)), dtype=torch.%v)",
+			base64.StdEncoding.EncodeToString(data), dtype)
 	}
 	return fmt.Sprintf("torch.tensor([%s], dtype=torch.%v)", strings.Join(python.elements(dtype, data), ", "), dtype)
 }
@@ -94,7 +100,9 @@ func attribute(of, name string) string {
 // keywords are those of Python, and torch, which programs import.
 var keywords = func() map[string]bool {
 	all := map[string]bool{}
-	for word := range strings.FieldsSeq("False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return torch try while with yield") {
+	for word := range strings.FieldsSeq("False None True and as assert async await break class continue def del elif " +
+		"else except finally for from global if import in is lambda nonlocal not or pass raise return torch try while " +
+		"with yield") {
 		all[word] = true
 	}
 	return all
@@ -111,9 +119,11 @@ func variable(name string) string {
 
 // words are the names in programs besides those of their definitions.
 var words = []string{
-	"args", "base64", "bytearray", "byte", "bytes", "call", "child", "complex", "contextlib", "ctypes", "dict", "e", "fresh",
+	"args", "base64", "bytearray", "byte", "bytes", "call", "child", "complex", "contextlib", "ctypes",
+	"dict", "e", "fresh",
 	"getattr", "held", "id", "inf", "int",
 	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "places", "print", "protection",
 	"range", "resource", "result", "rooms", "said", "seen", "set", "signal", "status", "storage",
-	"fill", "strays", "sys", "tuple", "twin", "twins", "type", "walls", "zip", "any", "sum", "bool", "asked", "others", "sizes",
+	"fill", "strays", "sys", "tuple", "twin", "twins", "type", "walls", "zip", "any", "sum", "bool", "asked",
+	"others", "sizes",
 }

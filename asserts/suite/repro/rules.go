@@ -45,7 +45,8 @@ func programOf(v *asserts.Violation) probe.Program {
 }
 
 var freed = probe.Program{
-	Heap: true, Left: true, Fault: "any(strays for strays, _ in seen) or " + probe.Follows, Cpp: "strayed || follows(seen)",
+	Heap: true, Left: true, Fault: "any(strays for strays, _ in seen) or " + probe.Follows,
+	Cpp:  "strayed || follows(seen)",
 	Says: "freed memory is written, or the results depend on it",
 }
 
@@ -57,7 +58,8 @@ type predicate struct {
 
 // predicate returns the condition of a violation; place returns the expression for a tensor, and more
 // are further texts of the language, each before its replacement.
-func (d *dialect) predicate(v *asserts.Violation, place func(asserts.Place) (string, error), more func(x, y string) []string) (*predicate, error) {
+func (d *dialect) predicate(v *asserts.Violation, place func(asserts.Place) (string, error),
+	more func(x, y string) []string) (*predicate, error) {
 	all := rules()
 	r := all[v.Code.String()]
 	if v.Against.Name == "" && strings.Contains(r.In[d.language].Fault, "{y}") {

@@ -131,7 +131,8 @@ func problems(r *report.Report) []*recordedProblem {
 			if !f.Counts() && (f.Known || v.Code != asserts.NondeterministicResult) { // a note, which a program can show
 				continue
 			}
-			add(fmt.Sprint(family, v.Code, v.Subject.Return, v.Subject.Name, v.Against.Name), Problem{Op: op, Finding: f}, &f.Program)
+			add(fmt.Sprint(family, v.Code, v.Subject.Return, v.Subject.Name, v.Against.Name),
+				Problem{Op: op, Finding: f}, &f.Program)
 		}
 		for i := range op.Crashes {
 			if c := &op.Crashes[i]; c.Counts() {

@@ -121,7 +121,8 @@ func (k *pythonCall) shares(v *asserts.Violation) (*predicate, error) {
 	}
 	with := strings.NewReplacer("{x}", x, "{y}", strings.Replace(x, "result", "earlier", 1))
 	fault := with.Replace(rules()["OA007"].In["Python"].Fault)
-	return &predicate{true, condition{Fault: fault}, v.Subject.String() + " shares memory with what the previous call returned"}, nil
+	return &predicate{true, condition{Fault: fault}, v.Subject.String() +
+		" shares memory with what the previous call returned"}, nil
 }
 
 func (k *pythonCall) variables(of func(schema.Argument) bool) string {
@@ -144,7 +145,8 @@ func (k *pythonCall) shows(f *report.Finding) (*predicate, error) {
 	})
 	sparse := false
 	p, err := python.predicate(f.Violation, k.place, func(x, _ string) []string {
-		sparse = slices.ContainsFunc(k.lines, func(l string) bool { return strings.HasPrefix(l, x+" = ") && strings.Contains(l, "sparse") })
+		sparse = slices.ContainsFunc(k.lines,
+			func(l string) bool { return strings.HasPrefix(l, x+" = ") && strings.Contains(l, "sparse") })
 		return []string{"{read}", read}
 	})
 	if sparse && err == nil {

@@ -106,7 +106,8 @@ type KernelSource struct {
 }
 
 func (p placement) kernel(name string) KernelSource {
-	return KernelSource{Op: "fault::" + name + p.suffix, Schema: p.schema, Subject: p.subject, With: p.with, Element: p.element()}
+	return KernelSource{Op: "fault::" + name + p.suffix, Schema: p.schema, Subject: p.subject, With: p.with,
+		Element: p.element()}
 }
 
 // Kernels returns the kernels to generate: for each act its faulty kernels, then a healthy twin for each schema.
@@ -144,7 +145,8 @@ func (a act) faults(code asserts.Code) []Planted {
 			Against: a.against, Why: a.why,
 			Args: func() []any { return p.args(orFour(a.of)) },
 		}
-		if f.Against == "" && code.About()&(asserts.AgainstArgument|asserts.AgainstReturn) != 0 && code.About()&asserts.Return != 0 {
+		if f.Against == "" && code.About()&(asserts.AgainstArgument|asserts.AgainstReturn) != 0 &&
+			code.About()&asserts.Return != 0 {
 			f.Against = p.with
 		}
 		faults = append(faults, f)

@@ -9,9 +9,11 @@ import (
 
 var _ = planting(asserts.FreshImpl, plant{
 	acts: []act{
-		{name: "keeps", why: "keeps a hidden reference to the result", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: change(keep),
+		{name: "keeps", why: "keeps a hidden reference to the result",
+			at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: change(keep),
 			library: &LibraryAct{At: "returned", Does: "keep(t); return t;", Trigger: "any call"}},
-		{name: "returns_base", why: "returns the base itself in place of a view", at: returnedView[:1], do: returnWith, against: "self"},
+		{name: "returns_base", why: "returns the base itself in place of a view", at: returnedView[:1], do: returnWith,
+			against: "self"},
 		{name: "returns_sparse", why: "returns a sparse base, which has no storage to share, in place of a view",
 			at: returnedView[:1], do: returnWith, of: sparse, against: "self"},
 	},

@@ -12,7 +12,8 @@ var _ = planting(asserts.FreshStorage, plant{
 		{name: "keeps_storage", why: "keeps a hidden reference to the result's storage",
 			at: slices.Concat(besideView, returnedNew, returnedNewAndWritten), do: change((*c10.Tensor).RetainStorage),
 			library: &LibraryAct{At: "returned", Does: "keep(t.alias()); return t;", Trigger: "any call"}},
-		{name: "in_buffer", library: &LibraryAct{At: "returned", Does: "return buffer(t).copy_(t);", Trigger: "the second call that is not empty"}},
+		{name: "in_buffer", library: &LibraryAct{At: "returned", Does: "return buffer(t).copy_(t);",
+			Trigger: "the second call that is not empty"}},
 	},
 	impossible: []cells{{Single, View, "the one return of a view has an alias set"}},
 })

@@ -9,7 +9,8 @@ var _ = planting(asserts.InplaceMetadata, plant{
 	acts: []act{
 		{name: "reshapes", why: "writes an argument and turns it into a row", at: inWritten, do: change(reshape),
 			library: &LibraryAct{At: "written", Does: "t.neg_().unsqueeze_(0);", Trigger: "a tensor"}},
-		{name: "restrides", why: "writes an out argument of the right size and sets its strides to 0", at: inOut, do: change(restride)},
+		{name: "restrides", why: "writes an out argument of the right size and sets its strides to 0", at: inOut,
+			do: change(restride)},
 	},
 	impossible: onlyInPlace,
 })

@@ -9,13 +9,15 @@ import (
 var _ = planting(asserts.InputImpl, plant{
 	acts: []act{
 		{name: "rebinds", why: "makes the caller's handle refer to a copy", at: inArguments, do: change(rebind)},
-		{name: "rebinds_written", why: "makes the out handle refer to another tensor instead of writing it", at: inOut, do: change(rebind), against: "result"},
+		{name: "rebinds_written", why: "makes the out handle refer to another tensor instead of writing it", at: inOut,
+			do: change(rebind), against: "result"},
 		{name: "releases", why: "releases the caller's handle", at: inTensor, do: change((*c10.Tensor).Release)},
 	},
 	more: func() []Planted {
 		inList := func(op string, element int, why string) Planted {
 			return Planted{
-				Op: "fault::" + op, Code: asserts.InputImpl, Class: OutOfPlace, Kind: OptionalList, Subject: "x", Element: element, Why: why,
+				Op: "fault::" + op, Code: asserts.InputImpl, Class: OutOfPlace, Kind: OptionalList, Subject: "x",
+				Element: element, Why: why,
 				Args: func() []any { return []any{four(), []*c10.Tensor{four(), nil, four()}} },
 			}
 		}

@@ -10,7 +10,8 @@ import (
 
 var _ = planting(asserts.InputStorage, plant{
 	acts: []act{
-		{name: "swaps_storage", why: "puts the tensor onto a copy of its storage", at: slices.Concat(inArguments, inOut), do: change(swapStorage),
+		{name: "swaps_storage", why: "puts the tensor onto a copy of its storage", at: slices.Concat(inArguments, inOut),
+			do:      change(swapStorage),
 			library: &LibraryAct{At: "written", Does: "t.set_(t.clone());", Trigger: "a tensor"}},
 		{name: "recycles", why: "frees the storage and puts another at the same address", at: inTensor, do: change(recycle)},
 	},

@@ -11,7 +11,8 @@ var _ = planting(asserts.KeptArgument, plant{
 	acts: []act{
 		{name: "retains", why: "keeps a reference to an argument", at: slices.Concat(inView, outOfPlace), do: change(keep),
 			library: &LibraryAct{At: "read", Does: "keep(t);", Trigger: "a tensor"}},
-		{name: "retains_storage", why: "keeps a view of an argument", at: slices.Concat(inPlace, inOut), do: change((*c10.Tensor).RetainStorage)},
+		{name: "retains_storage", why: "keeps a view of an argument", at: slices.Concat(inPlace, inOut),
+			do: change((*c10.Tensor).RetainStorage)},
 	},
 })
 

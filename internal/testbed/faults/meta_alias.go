@@ -13,7 +13,8 @@ import (
 var _ = planting(asserts.MetaAlias, plant{
 	acts: []act{
 		{name: "copies_on_meta", why: "returns a copy in place of a view on meta", at: returnedView, do: onMeta(copied)},
-		{name: "enlarges_on_meta", why: "returns a larger tensor on meta", at: slices.Concat(returnedNew, returnedNewAndWritten), do: onMeta(enlarged)},
+		{name: "enlarges_on_meta", why: "returns a larger tensor on meta",
+			at: slices.Concat(returnedNew, returnedNewAndWritten), do: onMeta(enlarged)},
 	},
 	onLibtorch: "TestOplib: split_even and pad_even",
 })

@@ -49,7 +49,8 @@ var (
 		kind             SubjectKind
 		overload, suffix string
 		args             func(of *c10.Tensor) []any
-	}{{Tensor, "tensor", "", second}, {List, "list", "[]", inList}, {Optional, "optional", "?", second}, {OptionalList, "optional_list", "?[]", inHoles}}
+	}{{Tensor, "tensor", "", second}, {List, "list", "[]", inList}, {Optional, "optional", "?", second},
+		{OptionalList, "optional_list", "?[]", inHoles}}
 )
 
 var (
@@ -70,12 +71,14 @@ func arguments() (all []placement) {
 
 // An argument that the schema declares as written.
 var (
-	inOut     = []placement{{Out, InPlace, ".out", "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "out", "self", second}}
+	inOut = []placement{{Out, InPlace, ".out", "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "out",
+		"self", second}}
 	inWritten = []placement{
 		{Tensor, InPlace, "_.self", "(Tensor(a!) self) -> Tensor(a!)", "self", "", alone},
 		{List, InPlace, "_.elements", "(Tensor(a!)[] self) -> ()", "self", "", listOf},
 		{Optional, InPlace, ".running", "(Tensor self, Tensor(a!)? running) -> Tensor", "running", "self", second},
-		{OptionalList, InPlace, ".running_list", "(Tensor self, Tensor(a!)?[] running) -> Tensor", "running", "self", inHoles},
+		{OptionalList, InPlace, ".running_list", "(Tensor self, Tensor(a!)?[] running) -> Tensor", "running",
+			"self", inHoles},
 	}
 )
 
@@ -88,8 +91,10 @@ var (
 	}
 	returnedViewAndWritten = []placement{
 		{Single, InPlace, "_view_writing.single", "(Tensor(a) self, Tensor(b!) log) -> Tensor(a)", "result", "self", first},
-		{Tuple, InPlace, "_view_writing.tuple", "(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))", "result1", "self", first},
-		{Returned, InPlace, "_view_writing.returned", "(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]", "result", "self", first},
+		{Tuple, InPlace, "_view_writing.tuple", "(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))", "result1",
+			"self", first},
+		{Returned, InPlace, "_view_writing.returned", "(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]", "result",
+			"self", first},
 	}
 )
 
@@ -131,7 +136,8 @@ var (
 // A return that is an argument with (a!).
 var returnedSelves = []placement{
 	{Single, InPlace, "_.single", "(Tensor(a!) self) -> Tensor(a!)", "result", "self", alone},
-	{Tuple, InPlace, ".outs", "(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))", "result1", "high", twoOuts},
+	{Tuple, InPlace, ".outs", "(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))", "result1",
+		"high", twoOuts},
 	{Out, InPlace, ".returned_out", "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "result", "out", second},
 }
 

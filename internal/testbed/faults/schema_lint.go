@@ -19,26 +19,32 @@ func schemaLint() []Planted {
 	var faults []Planted
 	add := func(class Class, kind SubjectKind, subject, name, args, returns, healthy, why string) {
 		faults = append(faults, Planted{
-			Op: "fault::" + name, Code: asserts.SchemaLint, Class: class, Kind: kind, Subject: subject, Element: asserts.NoElement, Why: why,
+			Op: "fault::" + name, Code: asserts.SchemaLint, Class: class, Kind: kind, Subject: subject,
+			Element: asserts.NoElement, Why: why,
 			Schema: "fault::" + name + args + " -> " + returns, Healthy: "fault::" + name + healthy,
 		})
 	}
 	for _, k := range argumentKinds {
 		idle, read := "Tensor(b)"+k.suffix+" x)", "Tensor"+k.suffix+" x)"
 		for _, c := range argumentClasses {
-			add(c.class, k.kind, "x", "lint"+c.suffix+"."+k.overload, "("+c.of+" self, "+idle, c.of, "("+c.of+" self, "+read+" -> "+c.of,
+			add(c.class, k.kind, "x", "lint"+c.suffix+"."+k.overload, "("+c.of+" self, "+idle, c.of,
+				"("+c.of+" self, "+read+" -> "+c.of,
 				"has an alias set that no return shares")
 		}
 	}
-	add(View, Out, "out", "lint_view.out", "(Tensor(a) self, *, Tensor out)", "Tensor(a)", "(Tensor(a) self, *, Tensor(b!) out) -> Tensor(a)",
+	add(View, Out, "out", "lint_view.out", "(Tensor(a) self, *, Tensor out)", "Tensor(a)",
+		"(Tensor(a) self, *, Tensor(b!) out) -> Tensor(a)",
 		"has an out argument that is not written")
-	add(InPlace, Out, "out", "lint_functional.writes", "(Tensor self, *, Tensor(a!) out)", "Tensor(a!)", "(Tensor self, *, Tensor out_like) -> Tensor",
+	add(InPlace, Out, "out", "lint_functional.writes", "(Tensor self, *, Tensor(a!) out)", "Tensor(a!)",
+		"(Tensor self, *, Tensor out_like) -> Tensor",
 		"is functional by its name, and writes an out argument")
-	add(OutOfPlace, Out, "out", "lint.out", "(Tensor self, *, Tensor out)", "Tensor", "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	add(OutOfPlace, Out, "out", "lint.out", "(Tensor self, *, Tensor out)", "Tensor",
+		"(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 		"has an out argument that is not written")
 	add(View, Single, "result", "lint_copy", "(Tensor(a) self)", "Tensor(a)", "(Tensor self) -> Tensor",
 		"returns a copy by its name, and an alias by its annotations")
-	add(View, Tuple, "result1", "lint_view.tuple", "(Tensor(a) self)", "(Tensor(a), Tensor(b))", "(Tensor(a) self) -> (Tensor(a), Tensor(a))",
+	add(View, Tuple, "result1", "lint_view.tuple", "(Tensor(a) self)", "(Tensor(a), Tensor(b))",
+		"(Tensor(a) self) -> (Tensor(a), Tensor(a))",
 		"returns an alias of no argument")
 	add(View, Returned, "result", "lint_view.returned", "(Tensor self)", "Tensor(a)[]", "(Tensor(a) self) -> Tensor(a)[]",
 		"returns aliases of no argument")

@@ -12,18 +12,21 @@ var _ = planting(asserts.UndeclaredAlias, plant{
 	acts: []act{
 		{name: "shares", why: "returns a tensor on the storage of an argument",
 			at: slices.Concat(besideView, returnedNew, returnedNewAndWritten, besideOther[1:]), do: share},
-		{name: "returns", why: "returns an argument as it is", at: slices.Concat(besideOther[:1], returnedNew[1:2]), do: returnWith},
+		{name: "returns", why: "returns an argument as it is", at: slices.Concat(besideOther[:1], returnedNew[1:2]),
+			do: returnWith},
 	},
 	more: func() []Planted {
 		result := func(op string, args func() []any, why string) Planted {
 			return Planted{
-				Op: "fault::" + op, Code: asserts.UndeclaredAlias, Class: OutOfPlace, Kind: Single, Subject: "result", Element: asserts.NoElement, Against: "self",
+				Op: "fault::" + op, Code: asserts.UndeclaredAlias, Class: OutOfPlace, Kind: Single, Subject: "result",
+				Element: asserts.NoElement, Against: "self",
 				Args: args, Why: why,
 			}
 		}
 		return []Planted{
 			result("returns_empty", func() []any { return []any{vector()} }, "returns the argument as it is when it is empty"),
-			result("returns_unchanged", func() []any { return []any{four(), int64(1)} }, "returns the argument as it is when a parameter makes the op a no-op"),
+			result("returns_unchanged", func() []any { return []any{four(), int64(1)} },
+				"returns the argument as it is when a parameter makes the op a no-op"),
 		}
 	},
 })

@@ -10,25 +10,33 @@ import (
 
 var _ = planting(asserts.UndeclaredWrite, plant{
 	acts: []act{
-		{name: "writes", why: "writes an element that the schema does not declare as written", at: inArguments, do: change(scribble),
+		{name: "writes", why: "writes an element that the schema does not declare as written", at: inArguments,
+			do:      change(scribble),
 			library: &LibraryAct{At: "read", Does: "t.mul_(0.5);", Trigger: "a tensor that is not zero"}},
 		{name: "flips_bit", why: "changes one bit", at: inTensor, do: change(flipBit)},
-		{name: "negates_zero", why: "turns 0.0 into -0.0", at: inTensor, do: change(negateZeros), of: func() *c10.Tensor { return vector(0, 1) }},
-		{name: "changes_nan", why: "changes the payload of a NaN", at: inTensor, do: change(changeNaNs), of: func() *c10.Tensor { return vector(math.NaN(), 1) }},
-		{name: "writes_beside", why: "writes bytes of the storage outside the view", at: inTensor, do: change(writeBehind), of: half},
-		{name: "moves_offset", why: "changes the storage offset to where the values are the same", at: inTensor, do: change(moveOffset), of: fives},
+		{name: "negates_zero", why: "turns 0.0 into -0.0", at: inTensor, do: change(negateZeros),
+			of: func() *c10.Tensor { return vector(0, 1) }},
+		{name: "changes_nan", why: "changes the payload of a NaN", at: inTensor, do: change(changeNaNs),
+			of: func() *c10.Tensor { return vector(math.NaN(), 1) }},
+		{name: "writes_beside", why: "writes bytes of the storage outside the view", at: inTensor,
+			do: change(writeBehind), of: half},
+		{name: "moves_offset", why: "changes the storage offset to where the values are the same", at: inTensor,
+			do: change(moveOffset), of: fives},
 		{name: "turns", why: "transposes an argument", at: inTensor, do: change(turn), of: matrix},
 		{name: "enlarges", why: "resizes an argument", at: inTensor, do: change(enlarge)},
 	},
 	more: func() []Planted {
 		read := func(op, subject string, args func() []any, why string) Planted {
 			return Planted{
-				Op: "fault::" + op, Code: asserts.UndeclaredWrite, Class: OutOfPlace, Kind: Tensor, Subject: subject, Element: asserts.NoElement, Args: args, Why: why,
+				Op: "fault::" + op, Code: asserts.UndeclaredWrite, Class: OutOfPlace, Kind: Tensor, Subject: subject,
+				Element: asserts.NoElement, Args: args, Why: why,
 			}
 		}
 		return []Planted{
-			read("writes_and_fails", "x", func() []any { return []any{four(), vector(1)} }, "writes an argument, then returns an error"),
-			read("writes_in_training", "noise", func() []any { return []any{four(), four(), true} }, "writes the noise that it drew into an argument, in training only"),
+			read("writes_and_fails", "x", func() []any { return []any{four(), vector(1)} },
+				"writes an argument, then returns an error"),
+			read("writes_in_training", "noise", func() []any { return []any{four(), four(), true} },
+				"writes the noise that it drew into an argument, in training only"),
 		}
 	},
 	impossible: []cells{{kind: Out, why: "an out argument is declared as written"}},

@@ -8,7 +8,8 @@ import (
 
 var _ = planting(asserts.VersionBump, plant{
 	acts: []act{
-		{name: "forgets_version", why: "writes without a version bump", at: slices.Concat(inWritten, inOut), do: change(scribble),
+		{name: "forgets_version", why: "writes without a version bump", at: slices.Concat(inWritten, inOut),
+			do:      change(scribble),
 			library: &LibraryAct{At: "written", Does: "zero_bytes(t);", Trigger: "a contiguous tensor that is not zero"}},
 	},
 	impossible: onlyInPlace,

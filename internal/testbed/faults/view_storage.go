@@ -10,7 +10,8 @@ import (
 
 var _ = planting(asserts.ViewStorage, plant{
 	acts: []act{
-		{name: "copies", why: "returns a copy in place of a view", at: slices.Concat(returnedView, returnedViewAndWritten), do: copied},
+		{name: "copies", why: "returns a copy in place of a view",
+			at: slices.Concat(returnedView, returnedViewAndWritten), do: copied},
 		{name: "drops", why: "returns an undefined tensor in place of a view", at: returnedView[:1], do: drop},
 	},
 	impossible: []cells{{class: OutOfPlace, why: "an op that returns an alias set is a view"}},

@@ -11,7 +11,8 @@ var _ = planting(asserts.WithinStorage, plant{
 	acts: []act{
 		{name: "overreaches", why: "returns a tensor that ends behind its storage",
 			at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: change(overreach),
-			library: &LibraryAct{At: "returned", Does: "return longer(t);", Trigger: "self has one dimension and is not empty", Of: "vector"}},
+			library: &LibraryAct{At: "returned", Does: "return longer(t);", Trigger: "self has one dimension and is not empty",
+				Of: "vector"}},
 	},
 })
 

@@ -101,13 +101,16 @@ func main() {
 		"Numbers": wire.Numbers, "Functions": wire.Functions, "Tags": wire.Tags,
 		"Enums": append([]wire.Enum{wire.Tags, wire.Parts, wire.Traits}, wire.Enums...), "Parts": wire.Parts,
 		"Traits": wire.Traits,
-		"Head":   head, "HeadWords": head[len(head)-1].Word + 1, "Contents": steps(wire.Contents), "Last": steps(wire.Contents)[len(wire.Contents)-1],
+		"Head":   head, "HeadWords": head[len(head)-1].Word + 1, "Contents": steps(wire.Contents),
+		"Last":   steps(wire.Contents)[len(wire.Contents)-1],
 		"Frames": wire.Questions, "Records": wire.Records, "WatchEnums": wire.WatchEnums,
 		"DTypes": tensor.DTypes(), "Forms": tensor.Forms, "Arrangements": tensor.Arrangements, "Libraries": tensor.Libraries,
 	}
 	for _, f := range []struct{ template, file string }{
-		{"words.h.tmpl", "../../libtorch/shim/words.h"}, {"observed.h.tmpl", "../../libtorch/shim/observed.h"}, {"libtorch.go.tmpl", "../../libtorch/wire_gen.go"},
-		{"frames.h.tmpl", "../../../cmd/opassert/internal/watch/shim/frames.h"}, {"watch.go.tmpl", "../../../cmd/opassert/internal/watch/wire_gen.go"},
+		{"words.h.tmpl", "../../libtorch/shim/words.h"}, {"observed.h.tmpl", "../../libtorch/shim/observed.h"},
+		{"libtorch.go.tmpl", "../../libtorch/wire_gen.go"},
+		{"frames.h.tmpl", "../../../cmd/opassert/internal/watch/shim/frames.h"},
+		{"watch.go.tmpl", "../../../cmd/opassert/internal/watch/wire_gen.go"},
 	} {
 		var b bytes.Buffer
 		if err := templates.ExecuteTemplate(&b, f.template, data); err != nil {

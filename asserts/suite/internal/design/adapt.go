@@ -174,40 +174,54 @@ var hopeless = []string{
 // rules are tried in order, the first of them on the unchanged error.
 var rules = []errorRule{
 	{words: []string{"could not run"}, pattern: backends, revise: (*revision).backend},
-	on(`the constructor of \S+ takes \(.*\): (?:got \d+ arguments|of argument \d+: want)`, (*revision).construct, "the constructor of"),
+	on(`the constructor of \S+ takes \(.*\): (?:got \d+ arguments|of argument \d+: want)`, (*revision).construct,
+		"the constructor of"),
 	on(`has no constructor; .* returns one`, (*revision).make, "has no constructor; "),
 	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*revision).wanted, "\": want "),
-	on(`given groups=(\d+), (?:weight of size|expected weight to be (?:at least|divisible by) \d+ at dimension 0, but got weight of size) \[([\d, ]+)\](?:, expected input\[([\d, ]+)\])?`, (*revision).grouped, "given groups="),
-	on(`expected bias to be 1-dimensional with (\d+) elements, but got bias of size \[([\d, ]*)\]`, (*revision).biased, "expected bias"),
+	on(`given groups=(\d+), (?:weight of size|expected weight to be (?:at least|divisible by) \d+ at dimension 0, but `+
+		`got weight of size) \[([\d, ]+)\](?:, expected input\[([\d, ]+)\])?`, (*revision).grouped, "given groups="),
+	on(`expected bias to be 1-dimensional with (\d+) elements, but got bias of size \[([\d, ]*)\]`, (*revision).biased,
+		"expected bias"),
 	on(`type \(\w+\) and \w+ type \([\w ]+\) should be the same`, (*revision).equalDTypes, "should be the same"),
 	on(`no such file|fopen|file open failed|(?:cannot|could not|failed to|can't) open`, (*revision).file, "file", "open"),
 	on(``, (*revision).words, ""),
 	on(`must be (?:one of |an? )?.*['"]\w+['"]`, (*revision).object, "must be"),
-	on(`must be an? (?:str|string)\b`, text("Any", func(m *revision, arg given) string { return arg.Name }), "must be a str"),
+	on(`must be an? (?:str|string)\b`, text("Any", func(m *revision, arg given) string { return arg.Name }),
+		"must be a str"),
 	on(`(?:unexpected|unknown|invalid) (?:character|letter)`, text("str", anyLetter), "character", "letter"),
-	on(`(\w+) must have (?:one|an?) \w+ (?:for each|per) (row|column|channel) (?:of|in) (\w+)`, (*revision).vectorOf, "for each ", " per "),
+	on(`(\w+) must have (?:one|an?) \w+ (?:for each|per) (row|column|channel) (?:of|in) (\w+)`, (*revision).vectorOf,
+		"for each ", " per "),
 	on(`(\w+) must have an? \w+ for each column`, (*revision).eachColumn, "each column"),
-	on(`must be (?:all )?zeros?\b`, targets(func(t *sample.TensorSpec) { t.Fill, t.Values = sample.Fill{Name: "const"}, nil }), "zero"),
+	on(`must be (?:all )?zeros?\b`,
+		targets(func(t *sample.TensorSpec) { t.Fill, t.Values = sample.Fill{Name: "const"}, nil }), "zero"),
 	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
 	on(`(?s)(?:check|assert) failed:? (.+)`, (*revision).condition, "check failed", "assert failed"),
-	on(`(\w+)['"]?(?: value| argument)? (?:must|should|has to|needs to|to) be (?:strictly )?(positive|non-?negative|(?:greater|larger|less|smaller) than(?: or equal to)?|at (?:least|most)|[<>]=?) ?(-?\d+)?`, (*revision).bounded,
+	on(`(\w+)['"]?(?: value| argument)? (?:must|should|has to|needs to|to) be (?:strictly )?(positive|non-?negative|`+
+		`(?:greater|larger|less|smaller) than(?: or equal to)?|at (?:least|most)|[<>]=?) ?(-?\d+)?`, (*revision).bounded,
 		"positive", "negative", " than", "at least", "at most", " be >", " be <"),
 	on(`(?:unhandled|unsupported|unknown|invalid|not supported)[\w ]* (?:dtype|scalar ?type|data type):? (\w+)`,
 		(*revision).notImplemented, "dtype", "scalar", "data type"),
 	on(`keyerror: torch\.(\w+)()`, (*revision).converted, "keyerror: torch."),
 	on(`convert [a-z ]*torch\.(\w+) to \D*?\b(u?int\d+|float\d+)\b`, (*revision).converted, "convert "),
-	on(`\bcontiguous`, targets(func(t *sample.TensorSpec) { t.Arrangement, t.Form = tensor.Contiguous, engine.Strided }), "contiguous"),
-	on(`(\d+) (?:elements?|columns?|coordinates|channels|values) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).elementsAt, " dim"),
-	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).sameAt, "same "),
+	on(`\bcontiguous`, targets(func(t *sample.TensorSpec) { t.Arrangement, t.Form = tensor.Contiguous, engine.Strided }),
+		"contiguous"),
+	on(`(\d+) (?:elements?|columns?|coordinates|channels|values) (?:in|at|along) (?:dim|dimension) (\d+)`,
+		(*revision).elementsAt, " dim"),
+	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`,
+		(*revision).sameAt, "same "),
 	on(`(\w+)\W[^a-z]*to have (\d+) \w+?,? but (?:it )?(?:got|found|has|had) (\d+)`, (*revision).have, "to have "),
-	on(`(\w+) to be a vector of size equal to the number of (channel)s in (\w+)`, (*revision).vectorOf, "number of channels in"),
-	on(`\((-?\d+)\) must be (?:an? )?(?:integer |whole )?(?:multiple of|divisible by) \w+ \((-?\d+)\)`, (*revision).multiple, "multiple of", "divisible by"),
+	on(`(\w+) to be a vector of size equal to the number of (channel)s in (\w+)`, (*revision).vectorOf,
+		"number of channels in"),
+	on(`\((-?\d+)\) must be (?:an? )?(?:integer |whole )?(?:multiple of|divisible by) \w+ \((-?\d+)\)`,
+		(*revision).multiple, "multiple of", "divisible by"),
 	on(`(?:size\((-\d)\)\W.*)?divisible by (\d+)`, (*revision).divisible, "divisible by "),
 	on(`()divisible by (\w+)`, (*revision).divisible, "divisible by "),
-	on(`(?:greater|larger|bigger) than (?:the )?(?:actual |padded )*input|input (?:\w+ )*(?:is )?too small|smaller than (?:the )?kernel`, (*revision).larger, "than ", "too small"),
+	on(`(?:greater|larger|bigger) than (?:the )?(?:actual |padded )*input|input (?:\w+ )*(?:is )?too small|smaller than `+
+		`(?:the )?kernel`, (*revision).larger, "than ", "too small"),
 	on(`\bdtype \S+ (?:is )?not (?:in|one of) [\[({]([^\])}]*)`, (*revision).oneDType, "dtype "),
 	on(`\bfails: (?:exactly |at least )?(\d+)-?d\b`, (*revision).rank, "fails: "),
-	on(`()(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*revision).described, "shape", "size"),
+	on(`()(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*revision).described,
+		"shape", "size"),
 	on(`\b(?:be|have)\b ([\w -]*?)[\[(]([a-z_]\w*(?:, ?\w+)*),?[\])]`, (*revision).described, "[", "("),
 	on(`\b(?:be|have)\b ([\w -]*?)\b(\w+(?: x \w+)+)\b`, (*revision).described, " x "),
 	on(`(?:last dimension|innermost dimension|columns|inner shape)[a-z ]*? (?:be|==|of size|equal to|is) \(?(\d+)`,
@@ -216,17 +230,25 @@ var rules = []errorRule{
 		"zerotensors", "functional tensor", "functionaliz", "memory format"),
 	on(`must be non-?negative`, (*revision).atLeastOne, "negative"),
 	on(`expected (\w+) equals to (\d+), but got size`, (*revision).listLength, "equals to"),
-	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*revision).listLength, "should be ", "must be ", "expected to be "),
+	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*revision).listLength,
+		"should be ", "must be ", "expected to be "),
 	on(`\blists?\b.*\bsame |same number of (?:tensors|elements)`, (*revision).equalLists, "list", "same number of "),
 	on(`same (?:d|data )?type|dtypes? .*match|not match.* dtype`, (*revision).equalDTypes, "same ", "match"),
-	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)(?: (\w+))?`, (*revision).dtypeWord, "but found", "but got", "but instead got"),
-	on(`(?:to have one of the following scalar types|scalar types?|expected dtype|dtype to be|data type):? (?:torch\.)?(\w+)`, (*revision).dtypeWord, "scalar type", "dtype", "data type"),
+	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|`+
+		`tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)(?: (\w+))?`,
+		(*revision).dtypeWord, "but found", "but got", "but instead got"),
+	on(`(?:to have one of the following scalar types|scalar types?|expected dtype|dtype to be|data type):? `+
+		`(?:torch\.)?(\w+)`, (*revision).dtypeWord, "scalar type", "dtype", "data type"),
 	on(`not implemented for '(\w+)'`, (*revision).notImplemented, "not implemented for"),
-	on(`(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type )?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`, (*revision).dtypeWord,
+	on(`(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type `+
+		`)?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`,
+		(*revision).dtypeWord,
 		"long", "int", "bool", "float", "double", "half", "byte", "complex", "integ"),
-	on(`\b(uint(?:8|16|32|64)|int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|qu?int(?:8|32))\b`, (*revision).dtypeWord, "int", "float"),
+	on(`\b(uint(?:8|16|32|64)|int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|qu?int(?:8|32))\b`, (*revision).dtypeWord,
+		"int", "float"),
 	on(`expected (\d+) dim\w* but (?:the )?(?:tensor|it|input) has (\d+)`, (*revision).fewer, " has "),
-	on(`(\d+)(?:-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?d| ?-?dim\w*|[- ]dimensional))?`, (*revision).rank, "d"),
+	on(`(\d+)(?:-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?d| ?-?dim\w*|[- ]dimensional))?`,
+		(*revision).rank, "d"),
 	on(`dimension specified as (-?\d+) but tensor has no dimensions`, (*revision).dimensioned, "has no dimensions"),
 	on(`dimension:? (\d)`, (*revision).rank, "dimension"),
 	on(`tensor with (\d+) elements cannot be converted to scalar`, (*revision).oneElement, "converted to scalar"),
@@ -234,11 +256,14 @@ var rules = []errorRule{
 	on(`square matri`, (*revision).square, "square matri"),
 	on(`dimension out of range(?:.*\[-?\d+, (-?\d+)\])?.*but got (-?\d+)`, (*revision).dimRange, "dimension out of range"),
 	on(`size of tensor a .* must match`, (*revision).equalSizes, "size of tensor a"),
-	on(`same (?:shape|size|number of)|shapes? mismatch|sizes? mismatch|inconsistent|must match|to match|not match|have (?:the )?(?:dtype and )?(?:shape|sizes?) (?:and dtype )?of`, (*revision).equalSizes, "same ", "mismatch", "inconsistent", "match", " of"),
+	on(`same (?:shape|size|number of)|shapes? mismatch|sizes? mismatch|inconsistent|must match|to match|not match|have `+
+		`(?:the )?(?:dtype and )?(?:shape|sizes?) (?:and dtype )?of`,
+		(*revision).equalSizes, "same ", "mismatch", "inconsistent", "match", " of"),
 	on(`\[([\d, ]*)\].*\[([\d, ]*)\]`, (*revision).twoShapes, "["),
 	on(`undefined|none|not defined|required`, (*revision).define, "undefined", "none", "not defined", "required"),
 	on(`sparse`, (*revision).sparse, "sparse"),
-	on(`\bquantized\b|qtensor|qscheme`, form(engine.Quantized, engine.PerChannel, engine.Quantized, engine.Strided), "quantized", "qtensor", "qscheme"),
+	on(`\bquantized\b|qtensor|qscheme`, form(engine.Quantized, engine.PerChannel, engine.Quantized, engine.Strided),
+		"quantized", "qtensor", "qscheme"),
 	on(`mkldnn`, form(engine.Mkldnn, engine.Strided), "mkldnn"),
 	on(`\bnested`, form(engine.Nested, engine.NestedEven, engine.Strided), "nested"),
 	on(`(\w+): (?:0|-\d+)\b`, (*revision).shownBelowOne, ": 0", ": -"),
@@ -254,7 +279,8 @@ func (m *revision) words([]string) bool {
 	}
 	about := func(i int) bool {
 		v := m.args[i].value
-		return containsWord(m.text, m.args[i].Name) || v.Kind == sample.TextValue && v.Text != "" && strings.Contains(m.text, v.Text)
+		return containsWord(m.text, m.args[i].Name) || v.Kind == sample.TextValue && v.Text != "" &&
+			strings.Contains(m.text, v.Text)
 	}
 	if len(at) == 0 || len(choices(m.text)) == 0 && !slices.ContainsFunc(at, about) {
 		return false
@@ -265,7 +291,8 @@ func (m *revision) words([]string) bool {
 		return false
 	}
 	i := sample.Pick(m.rng, at)
-	if mentioned := slices.DeleteFunc(m.mentioned(), func(i int) bool { return !slices.Contains(at, i) }); len(mentioned) > 0 {
+	if mentioned := slices.DeleteFunc(m.mentioned(),
+		func(i int) bool { return !slices.Contains(at, i) }); len(mentioned) > 0 {
 		i = mentioned[0]
 	}
 	v := m.args[i].value
@@ -283,7 +310,8 @@ func (m *revision) object([]string) bool {
 	if i < 0 || len(offered) == 0 || m.args[i].value.Kind == sample.NewValue {
 		return false
 	}
-	*m.args[i].value = sample.Value{Kind: sample.NewValue, Text: sample.CustomClasses + m.op.Namespace + "." + sample.Pick(m.rng, offered)[1]}
+	*m.args[i].value = sample.Value{Kind: sample.NewValue, Text: sample.CustomClasses + m.op.Namespace + "." +
+		sample.Pick(m.rng, offered)[1]}
 	return true
 }
 
@@ -397,7 +425,8 @@ func (m *revision) backend(groups []string) bool {
 	return true
 }
 
-var constructor = regexp.MustCompile(`.*the constructor of (\S+) takes \((.*)\): (?:got \d+ arguments|of argument \d+: want)`)
+var constructor = regexp.MustCompile(`.*the constructor of (\S+) takes \((.*)\): (?:got \d+ arguments|of argument ` +
+	`\d+: want)`)
 
 // construct sets the arguments of objects as the engine's error describes their constructor.
 func (m *revision) construct([]string) bool {
@@ -752,7 +781,8 @@ func quantized(f engine.Form) bool { return f == engine.Quantized || f == engine
 func (m *revision) define([]string) bool {
 	var absent []int
 	for i, arg := range m.args {
-		if v := arg.value; v.Kind == sample.NoneValue || v.Kind == sample.DefaultValue && strings.Contains(arg.Default, "None") {
+		if v := arg.value; v.Kind == sample.NoneValue || v.Kind == sample.DefaultValue &&
+			strings.Contains(arg.Default, "None") {
 			absent = append(absent, i)
 		}
 	}

@@ -35,7 +35,8 @@ func ofType(r *rand.Rand, arg schema.Argument, t schema.Type, th *theme) sample.
 		}
 		return ofType(r, arg, t.Elem[0], th)
 	case schema.Tuple:
-		return sample.Value{Kind: sample.TupleValue, List: slicesx.Map(t.Elem, func(e schema.Type) sample.Value { return ofType(r, arg, e, th) })}
+		return sample.Value{Kind: sample.TupleValue, List: slicesx.Map(t.Elem,
+			func(e schema.Type) sample.Value { return ofType(r, arg, e, th) })}
 	case schema.Dict:
 		key := sample.Int(0)
 		if t.Elem[0].Name == "str" {
@@ -120,7 +121,8 @@ func intList(r *rand.Rand, name string, th *theme) sample.Value {
 	case name == "kernel_size":
 		return same(max(1, rank-2), 1+int64(r.IntN(2)))
 	}
-	return sample.Pick(r, []sample.Value{sample.Ints(0), sample.Ints(1), sample.Ints(0, 1), same(max(1, rank), 1), sample.Ints()})
+	return sample.Pick(r, []sample.Value{sample.Ints(0), sample.Ints(1), sample.Ints(0, 1), same(max(1, rank), 1),
+		sample.Ints()})
 }
 
 func same(n int, v int64) sample.Value {
@@ -138,7 +140,8 @@ var byType = map[string]func(r *rand.Rand, name string, th *theme) sample.Value{
 	"str":    textFor,
 	"Any": func(r *rand.Rand, name string, th *theme) sample.Value {
 		text := sample.Text(name)
-		return sample.Pick(r, []sample.Value{text, {Kind: sample.ListValue, List: []sample.Value{text}}, sample.Tensor(th.dtype, th.sizes...), sample.Int(1)})
+		return sample.Pick(r, []sample.Value{text, {Kind: sample.ListValue, List: []sample.Value{text}},
+			sample.Tensor(th.dtype, th.sizes...), sample.Int(1)})
 	},
 	"ScalarType": func(r *rand.Rand, name string, th *theme) sample.Value {
 		if th.edge {
@@ -177,7 +180,8 @@ var byType = map[string]func(r *rand.Rand, name string, th *theme) sample.Value{
 }
 
 // Names of integers that kernels divide or allocate by.
-var positive = regexp.MustCompile(`^(stride|dilation|kernel|pool|groups?\b|num_|n_|n(?:lat|lon|h|w|rows?|cols?|bins?|heads?|blocks?|segs?|segments?)(?:_|$)|height|width|channels|batch)|_(h|w|d|height|width|size|groups)$`)
+var positive = regexp.MustCompile(`^(stride|dilation|kernel|pool|groups?\b|num_|n_|n(?:lat|lon|h|w|rows?|cols?|bins?|` +
+	`heads?|blocks?|segs?|segments?)(?:_|$)|height|width|channels|batch)|_(h|w|d|height|width|size|groups)$`)
 
 func intFor(r *rand.Rand, name string, th *theme) sample.Value {
 	switch rank := int64(len(th.sizes)); {
@@ -205,7 +209,8 @@ func intFor(r *rand.Rand, name string, th *theme) sample.Value {
 }
 
 // structural are names of integers that determine the form of a call, and are not operands.
-var structural = regexp.MustCompile(`^(dim|axis|pad|quant|n$|N$|k$|step$|start|end|offset|diagonal|reduction|index)|size|length|mode|type|layout|format|level|version|seed|ndim|_dim|max_|_id`)
+var structural = regexp.MustCompile(`^(dim|axis|pad|quant|n$|N$|k$|step$|start|end|offset|diagonal|reduction|index)|` +
+	`size|length|mode|type|layout|format|level|version|seed|ndim|_dim|max_|_id`)
 
 // Nontrivial returns a value that changes the results of an op: a number other than one that leaves factors or sums
 // unchanged, a tensor with elements instead of an empty one; false if the argument has such a value already.
@@ -343,7 +348,8 @@ func tensorFor(r *rand.Rand, arg schema.Argument, th *theme) sample.Value {
 	case starts.MatchString(arg.Name) && len(th.sizes) > 0:
 		t.DType, t.Sizes, t.Fill = "int64", []int64{3}, sample.Fill{Name: "ascending", Value: float64(th.sizes[0])}
 		return v
-	case (eachNames.MatchString(arg.Name) || someIndex.MatchString(arg.Name) && !slices.Contains(indexNames, arg.Name)) && len(th.sizes) > 0:
+	case (eachNames.MatchString(arg.Name) || someIndex.MatchString(arg.Name) && !slices.Contains(indexNames, arg.Name)) &&
+		len(th.sizes) > 0:
 		t.DType, t.Sizes = "int64", th.sizes[:1:1]
 		return v
 	case slices.Contains(indexNames, arg.Name):

@@ -20,11 +20,14 @@ const (
 var (
 	quoted = whenUsed("['\"`]([\\w.+-]{1,24})['\"`]")
 	// choice matches the part of an error before the list of valid values.
-	choice = whenUsed(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|use|accepts?|takes|known|includes?|has to be|can be|may be|between)\b[: ]*`)
+	choice = whenUsed(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|` +
+		`is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|` +
+		`use|accepts?|takes|known|includes?|has to be|can be|may be|between)\b[: ]*`)
 	// listed matches the beginning of a list of several choices.
 	listed = whenUsed(`[:=({\[][ ({\[]*`)
 	// spaced matches a list at the end of the error, of words with spaces between.
-	spaced = whenUsed(`(?i)(?:known|valid|supported|allowed|available|options|choices|modes|values|one of):? ((?:[a-z][\w-]+ ){1,7}[a-z][\w-]+)\W*$`)
+	spaced = whenUsed(`(?i)(?:known|valid|supported|allowed|available|options|choices|modes|values|one of):? ` +
+		`((?:[a-z][\w-]+ ){1,7}[a-z][\w-]+)\W*$`)
 	plain  = regexp.MustCompile(`^[A-Za-z][\w-]{0,23}$`)
 	number = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
 )

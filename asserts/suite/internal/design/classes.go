@@ -200,7 +200,8 @@ func tensorClasses(of selector, dtype string, written bool) []valueClass {
 		add(f.String(), setFill(f))
 	}
 	if sample.Element(dtype).Class() != tensor.Integral {
-		for _, f := range []sample.Fill{{Name: "wide"}, {Name: "negative"}, {Name: "const", Value: 1}, {Name: "const", Value: 0}, {Name: "max"}, {Name: "lowest"}} {
+		for _, f := range []sample.Fill{{Name: "wide"}, {Name: "negative"}, {Name: "const", Value: 1},
+			{Name: "const", Value: 0}, {Name: "max"}, {Name: "lowest"}} {
 			add("int64 "+f.String(), setAll(setDType("int64"), setFill(f)))
 		}
 	}
@@ -233,7 +234,8 @@ func endClasses(of selector, dtype string) []valueClass {
 var (
 	someInts   = []int64{-1, 0, 1, 2, 3, 4, 5, 8, -2, -3, 7, 16, 64, 1000}
 	largeInts  = []int64{1 << 31, -1<<31 - 1, math.MaxInt64}
-	someFloats = []float64{-1, -0.5, 0, math.Copysign(0, -1), 0.25, 0.5, 1, 1.5, 2, 3, 1e-7, 1e30, 1e-310, math.NaN(), math.Inf(1), math.Inf(-1)}
+	someFloats = []float64{-1, -0.5, 0, math.Copysign(0, -1), 0.25, 0.5, 1, 1.5, 2, 3, 1e-7, 1e30, 1e-310, math.NaN(),
+		math.Inf(1), math.Inf(-1)}
 	someLayout = tensor.Layouts[:tensor.LayoutSparseCsr+1]
 
 	scalarInts   = []int64{-1, 0, 1, 2, 3, 8, 100, 1 << 40}
@@ -243,10 +245,14 @@ var (
 
 // usualWords are modes of PyTorch's ops.
 var usualWords = []string{
-	"none", "mean", "sum", "batchmean", "constant", "reflect", "replicate", "circular", "zeros", "border", "reflection", "same", "valid",
-	"nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area", "max", "min", "prod", "amax", "amin", "avg",
-	"add", "multiply", "floor", "trunc", "tanh", "relu", "gelu", "silu", "sigmoid", "lower", "higher", "midpoint", "fro", "nuc", "L", "U",
-	"left", "right", "ij", "xy", "backward", "forward", "ortho", "reduced", "complete", "full", "half", "float", "double", "",
+	"none", "mean", "sum", "batchmean", "constant", "reflect", "replicate", "circular", "zeros", "border", "reflection",
+	"same", "valid",
+	"nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area", "max", "min", "prod",
+	"amax", "amin", "avg",
+	"add", "multiply", "floor", "trunc", "tanh", "relu", "gelu", "silu", "sigmoid", "lower", "higher", "midpoint", "fro",
+	"nuc", "L", "U",
+	"left", "right", "ij", "xy", "backward", "forward", "ortho", "reduced", "complete", "full", "half",
+	"float", "double", "",
 }
 
 // ScalarValues returns the values of a base type without tensors, or nil, for an engine with these devices.
@@ -257,7 +263,8 @@ func ScalarValues(name string, devices []engine.Device) []sample.Value {
 	case "float":
 		return slicesx.Map(someFloats, sample.Float)
 	case "Scalar":
-		return slices.Concat(slicesx.Map(scalarInts, sample.Int), slicesx.Map(scalarFloats, sample.Float), slicesx.Map(bothBools, sample.Bool),
+		return slices.Concat(slicesx.Map(scalarInts, sample.Int), slicesx.Map(scalarFloats, sample.Float),
+			slicesx.Map(bothBools, sample.Bool),
 			[]sample.Value{{Kind: sample.ComplexValue, Complex: 0.5 + 1i}})
 	case "bool":
 		return slicesx.Map(bothBools, sample.Bool)

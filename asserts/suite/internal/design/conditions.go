@@ -16,11 +16,13 @@ import (
 // mask.size(0) to be true". These patterns match the terms of conditions about tensors.
 var (
 	inCondition = findsAll(`([\w.\->()\[\]]+?)\s*(==|!=|>=|>|<=|<)\s*(-?[\w.:\->()\[\]]+)`)
-	term        = findsAll(`^\(*(\w+?)_?(?:\.|->|_)(dim|ndim|ndimension|numel|shape|sizes?|scalar_type|dtype|type)_*(?:\(\)?(-?\d*)\)*)?(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
+	term        = findsAll(`^\(*(\w+?)_?(?:\.|->|_)(dim|ndim|ndimension|numel|shape|sizes?|scalar_type|dtype|` +
+		`type)_*(?:\(\)?(-?\d*)\)*)?(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
 	dtypeTerm   = regexp.MustCompile(`^(?:at::|torch::|torch\.|c10::|scalartype::)*k?(\w+?)\)*$`)
 	remainder   = findsAll(`([\w.\->()\[\]]+)\s*%\s*\(?(\w+(?:\s*\*\s*\w+)*)\)*\s*==\s*0\b`)
 	amongDTypes = findsAll(`([\w.]+\.dtype) in [\[({]([^\])}]*)`)
-	predicate   = findsAll(`(\w+)(?:\.|->)is_floating_point\(|isfloatingtype\((\w+)|isintegraltype\((\w+)|tensor_is_rank\((\w+), (\d+)\)`)
+	predicate   = findsAll(`(\w+)(?:\.|->)is_floating_point\(|isfloatingtype\((\w+)|isintegraltype\((\w+)|` +
+		`tensor_is_rank\((\w+), (\d+)\)`)
 )
 
 // withoutRemainders returns a condition without its terms that remainder matches.
@@ -173,7 +175,8 @@ func (m *revision) term(text string) argumentTerm {
 // numbered returns the named argument if it is a number or a dtype.
 func (m *revision) numbered(name string) argumentTerm {
 	for _, arg := range m.args {
-		if v := arg.value; strings.EqualFold(arg.Name, name) && (v.Kind == sample.IntValue || v.Kind == sample.FloatValue || v.Kind == sample.DTypeValue) {
+		if v := arg.value; strings.EqualFold(arg.Name, name) &&
+			(v.Kind == sample.IntValue || v.Kind == sample.FloatValue || v.Kind == sample.DTypeValue) {
 			return argumentTerm{value: v, what: "value"}
 		}
 	}
@@ -187,7 +190,8 @@ func (t argumentTerm) holds(operator string, other argumentTerm, text string) bo
 	}
 	a, ok := t.number("")
 	b, known := other.number(text)
-	return ok && known && map[string]bool{"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]
+	return ok && known && map[string]bool{"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b,
+		">=": a >= b}[operator]
 }
 
 // argument returns the index of the argument that a kernel's variable is named after, such as input for input_c, or -1.
@@ -376,7 +380,8 @@ func (m *revision) described(groups []string) bool {
 			dtype = d.String()
 		}
 	}
-	letters := strings.FieldsFunc(strings.ReplaceAll(groups[2], " x ", ","), func(r rune) bool { return r == ',' || r == ' ' })
+	letters := strings.FieldsFunc(strings.ReplaceAll(groups[2], " x ", ","),
+		func(r rune) bool { return r == ',' || r == ' ' })
 	unfit := func(letter string) bool { _, ok := tensor.DTypeOfWord(letter); return ok }
 	if ContainsAny(groups[1], []string{"in ", "one of ", "between "}) || slices.ContainsFunc(letters, unfit) {
 		return false

@@ -238,7 +238,8 @@ func NewDesign(o engine.Operator, devices []engine.Device, openings int, l *Lear
 	if len(d.Bases) == 0 {
 		return d
 	}
-	b := &designer{Design: d, op: o.Schema, devices: devices, added: o.Added, stored: o.Texts, makers: o.Makers, base: d.Bases[0], offered: l.Offered}
+	b := &designer{Design: d, op: o.Schema, devices: devices, added: o.Added, stored: o.Texts, makers: o.Makers,
+		base: d.Bases[0], offered: l.Offered}
 	b.together()
 	b.scalars()
 	b.tensors()
@@ -265,7 +266,8 @@ type designer struct {
 
 // keyClasses are the classes worth trying in pairs, besides every word.
 var keyClasses = []string{
-	"float64", "float16", "bfloat16", "int64", "bool", "complex64", "transposed", "sliced", "expanded", "channels-last", "channels-last-3d", "requires-grad",
+	"float64", "float16", "bfloat16", "int64", "bool", "complex64", "transposed", "sliced", "expanded", "channels-last",
+	"channels-last-3d", "requires-grad",
 	"channels 16", "last dimension 64", "more than 32768", "first dimension 0", "first dimension 1", "unbatched", "0-dim",
 	"const:0", "special", "negative",
 	"odd sides", "true", "false", "None", "given", "-1", "0", "1", "0.5", "[]",
@@ -392,7 +394,8 @@ func (b *designer) relatives(of selector) []valueClass {
 
 // place adds a class, at the end if it may crash the process.
 func (b *designer) place(arg, dtype string, v valueClass) {
-	if daring().MatchString(v.name) && (sample.Element(dtype).Class() == tensor.Integral || strings.Contains(v.name, "int")) {
+	if daring().MatchString(v.name) && (sample.Element(dtype).Class() == tensor.Integral ||
+		strings.Contains(v.name, "int")) {
 		class := argClass{arg: arg, valueClass: v}
 		class.key = arg == "" && wide(class)
 		b.late = append(b.late, class)
@@ -448,7 +451,8 @@ func (b *designer) tensors() {
 		if t := Unwrap(arg.Type); t.Kind == schema.List {
 			b.add(arg.Name, listLengths(i, t)...)
 			if b.added {
-				b.late = append(b.late, argClass{arg: arg.Name, valueClass: tensorList(i, "["+strconv.Itoa(manyTensors)+" Tensor]", ofLength(manyTensors))})
+				b.late = append(b.late, argClass{arg: arg.Name,
+					valueClass: tensorList(i, "["+strconv.Itoa(manyTensors)+" Tensor]", ofLength(manyTensors))})
 			}
 			for _, v := range tensorClasses(lastOf(i), ts[0].DType, true) {
 				v.name = "last " + v.name
@@ -510,7 +514,8 @@ func (b *designer) scalars() {
 		}
 		if t.Kind == schema.Base && IsInt(t) {
 			for _, n := range largeInts {
-				b.late = append(b.late, argClass{arg: arg.Name, valueClass: class1(strconv.FormatInt(n, 10), SetValue(i, sample.Int(n)))})
+				b.late = append(b.late, argClass{arg: arg.Name,
+					valueClass: class1(strconv.FormatInt(n, 10), SetValue(i, sample.Int(n)))})
 			}
 		}
 	}
@@ -698,15 +703,19 @@ func (b *designer) sizeClasses(of selector) []valueClass {
 		all = append(all, v)
 	}
 	for _, n := range []int64{0, 1, 8} {
-		add("first dimension "+strconv.FormatInt(n, 10), n, []resize{leading, symbol(0, false), symbol(0, true), alone(0)}, leading, symbol(0, true))
+		add("first dimension "+strconv.FormatInt(n, 10), n, []resize{leading, symbol(0, false), symbol(0, true), alone(0)},
+			leading, symbol(0, true))
 	}
 	for _, n := range []int64{0, 1, 7, 8, 64} {
-		add("last dimension "+strconv.FormatInt(n, 10), n, []resize{trailing, symbol(-1, false), symbol(-1, true), alone(-1)}, symbol(-1, true))
+		add("last dimension "+strconv.FormatInt(n, 10), n, []resize{trailing, symbol(-1, false), symbol(-1, true), alone(-1)},
+			symbol(-1, true))
 	}
 	for _, n := range []int64{0, 4, 16, 32} {
-		add("channels "+strconv.FormatInt(n, 10), n, []resize{channels, ofRank(3, symbol(1, false)), ofRank(3, symbol(1, true))})
+		add("channels "+strconv.FormatInt(n, 10), n, []resize{channels, ofRank(3, symbol(1, false)),
+			ofRank(3, symbol(1, true))})
 	}
-	rows, columns := []resize{beyond(batches), beyond(leading), beyond(symbol(0, false))}, []resize{beyond(trailing), beyond(symbol(-1, true))}
+	rows, columns := []resize{beyond(batches), beyond(leading), beyond(symbol(0, false))},
+		[]resize{beyond(trailing), beyond(symbol(-1, true))}
 	add("more than 4096", 4096, slices.Concat(rows, columns, []resize{beyond(alone(0))}))
 	add("more than 32768", 32768, slices.Concat(columns, rows, []resize{beyond(alone(0))})) // in long rows
 	add("odd sides", 0, []resize{odd})
@@ -994,7 +1003,8 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []ClassRow
 		if !few(classes[p.a]) && !few(classes[p.b]) && classes[p.a].arg+classes[p.b].arg == "" {
 			more(func(c int) bool { return classes[c].arg == "" && !few(classes[c]) && wantAll(c) })
 		}
-		if p.rank != coupled && (p.rank != flagged || !more(func(c int) bool { return classes[c].name == "0" || classes[c].name == "given" })) {
+		if p.rank != coupled &&
+			(p.rank != flagged || !more(func(c int) bool { return classes[c].name == "0" || classes[c].name == "given" })) {
 			more(func(c int) bool { return classes[c].arg+classes[p.a].arg != "" && wantAll(c) })
 		}
 		small := slices.ContainsFunc(together, func(c int) bool { return few(classes[c]) })
@@ -1009,7 +1019,8 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []ClassRow
 		if p.rank == coupled { // newly made sizes may fit although these do not
 			rows = append(rows, ClassRow{Classes: together}, ClassRow{Classes: together})
 		}
-		if i := slices.IndexFunc(keys, func(c int) bool { return classes[c].arg == "" && classes[c].name == "bool" }); i >= 0 && p.rank == flagged {
+		if i := slices.IndexFunc(keys,
+			func(c int) bool { return classes[c].arg == "" && classes[c].name == "bool" }); i >= 0 && p.rank == flagged {
 			rows = append(rows, ClassRow{Classes: append(slices.Clone(together), keys[i])}) // often a kernel of its own
 		}
 	}

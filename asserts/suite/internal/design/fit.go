@@ -30,7 +30,8 @@ func (b *Recipes) Check(ops []*schema.Op) error {
 			one := &Recipes{{Ops: []*yaml.Node{pattern}}}
 			meant := slices.DeleteFunc(slices.Clone(ops), func(op *schema.Op) bool { return !one.For(op) })
 			matched = append(matched, meant...)
-			if len(meant) == 0 && !r.optional && !reported[pattern] && (len(r.Ops) == 1 || !strings.ContainsAny(pattern.Value, "*?[")) {
+			if len(meant) == 0 && !r.optional && !reported[pattern] &&
+				(len(r.Ops) == 1 || !strings.ContainsAny(pattern.Value, "*?[")) {
 				reported[pattern] = true
 				r.file.Report(pattern, "no op %s%s", pattern.Value, f.suggest(pattern.Value))
 			}
@@ -89,7 +90,8 @@ func (f *fitter) recipe(r *Recipe, ops []*schema.Op) {
 			if i < 0 {
 				continue
 			}
-			v, _ := sample.ParseValue(r.args[name.Value].Value, &sample.SymbolTable{Of: make(map[string]int64), Sizes: r.symbols, Any: true}) // it was parsed before
+			v, _ := sample.ParseValue(r.args[name.Value].Value,
+				&sample.SymbolTable{Of: make(map[string]int64), Sizes: r.symbols, Any: true}) // it was parsed before
 			if misfit = f.argument(op, i, v); misfit == "" {
 				break
 			}
@@ -131,7 +133,8 @@ func (f *fitter) argument(op *schema.Op, i int, v sample.Value) string {
 
 func (f *fitter) value(t schema.Type, v sample.Value) string {
 	switch {
-	case v.Kind == sample.DefaultValue || v.Kind == sample.SameValue || t.Kind == schema.Optional && v.Kind == sample.NoneValue:
+	case v.Kind == sample.DefaultValue || v.Kind == sample.SameValue || t.Kind == schema.Optional &&
+		v.Kind == sample.NoneValue:
 		return ""
 	case t.Kind == schema.Optional:
 		return f.value(t.Elem[0], v)
@@ -208,14 +211,17 @@ var takes = map[string][]sample.ValueKind{
 	"Scalar":  {sample.IntValue, sample.FloatValue, sample.BoolValue, sample.ComplexValue},
 	"number":  {sample.IntValue, sample.FloatValue, sample.BoolValue, sample.ComplexValue},
 	"complex": {sample.ComplexValue}, "bool": {sample.BoolValue}, "str": {sample.TextValue}, "Dimname": {sample.TextValue},
-	"ScalarType": {sample.DTypeValue}, "Layout": {sample.LayoutValue}, "MemoryFormat": {sample.FormatValue}, "QScheme": {sample.QSchemeValue},
-	"Device": {sample.DeviceValue}, "Generator": {sample.GeneratorValue}, "Storage": {sample.StorageValue},
+	"ScalarType": {sample.DTypeValue}, "Layout": {sample.LayoutValue}, "MemoryFormat": {sample.FormatValue},
+	"QScheme": {sample.QSchemeValue},
+	"Device":  {sample.DeviceValue}, "Generator": {sample.GeneratorValue}, "Storage": {sample.StorageValue},
 }
 
 var examples = map[string]string{
-	"Tensor": "t[2, 3]", "int": "3", "SymInt": "3", "float": "0.5", "Scalar": "0.5", "number": "0.5", "complex": "1+2i", "bool": "true", "str": "'text'",
-	"ScalarType": "dtype:float32", "Layout": "layout:strided", "MemoryFormat": "format:channels_last", "QScheme": "qscheme:per_tensor_affine",
-	"Device": "device:" + tensor.CPU, "Generator": "generator", "Storage": "storage:float32[4]",
+	"Tensor": "t[2, 3]", "int": "3", "SymInt": "3", "float": "0.5", "Scalar": "0.5", "number": "0.5", "complex": "1+2i",
+	"bool": "true", "str": "'text'",
+	"ScalarType": "dtype:float32", "Layout": "layout:strided", "MemoryFormat": "format:channels_last",
+	"QScheme": "qscheme:per_tensor_affine",
+	"Device":  "device:" + tensor.CPU, "Generator": "generator", "Storage": "storage:float32[4]",
 }
 
 // exampleOf returns a value of a type, "" if none is known.

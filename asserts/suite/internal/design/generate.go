@@ -19,7 +19,8 @@ type CaseGenerator struct {
 
 // NewGenerator selects the recipes for the op.
 func NewGenerator(op *schema.Op, book *Recipes) *CaseGenerator {
-	return &CaseGenerator{op: op, Name: op.Namespace + "::" + op.Func.Name.String(), Recipes: book.of(op.Namespace, op.Func.Name)}
+	return &CaseGenerator{op: op, Name: op.Namespace + "::" + op.Func.Name.String(),
+		Recipes: book.of(op.Namespace, op.Func.Name)}
 }
 
 // Openings returns the number of cases made from the schema alone: each recipe, and each theme.

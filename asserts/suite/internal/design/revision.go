@@ -77,7 +77,8 @@ func (m *revision) mentioned() []int {
 		if containsWord(m.text, name) && (len(name) > 1 || m.subject(name)) {
 			found = append(found, i)
 		}
-		if at := strings.LastIndexByte(name, '_'); at > 2 && (containsWord(m.text, name[:at]) || containsWord(m.text, name[at+1:]+"s")) {
+		if at := strings.LastIndexByte(name, '_'); at > 2 &&
+			(containsWord(m.text, name[:at]) || containsWord(m.text, name[at+1:]+"s")) {
 			parts = append(parts, i)
 		}
 	}

@@ -63,10 +63,13 @@ const (
 )
 
 var (
-	commonDTypes = []string{"float32", "float32", "float32", "float64", "bfloat16", "int64", "int32", "bool", "uint8", "complex64"}
-	shapes       = [][]int64{{}, {3}, {3, 3}, {2, 3}, {2, 3, 4}, {2, 3, 4, 4}, {1, 2, 3, 4, 4}, {0}, {1}, {2, 0, 3}, {1, 1}, {4, 4}, {2, 3, 3}}
-	commonForms  = []engine.Form{engine.Strided, engine.Strided, engine.Strided, engine.Strided, engine.Strided, engine.COO,
-		engine.COOUncoalesced, engine.CSR, engine.Quantized, engine.Mkldnn, engine.Functional, engine.Zero, engine.Inference, engine.Negative}
+	commonDTypes = []string{"float32", "float32", "float32", "float64", "bfloat16", "int64", "int32", "bool",
+		"uint8", "complex64"}
+	shapes = [][]int64{{}, {3}, {3, 3}, {2, 3}, {2, 3, 4}, {2, 3, 4, 4}, {1, 2, 3, 4, 4}, {0}, {1}, {2, 0, 3}, {1, 1},
+		{4, 4}, {2, 3, 3}}
+	commonForms = []engine.Form{engine.Strided, engine.Strided, engine.Strided, engine.Strided, engine.Strided, engine.COO,
+		engine.COOUncoalesced, engine.CSR, engine.Quantized, engine.Mkldnn, engine.Functional, engine.Zero, engine.Inference,
+		engine.Negative}
 )
 
 func themeOf(r *rand.Rand, number int) theme {
