@@ -80,7 +80,8 @@ func WritesOf(op *asserts.Op, seen *asserts.Seen) []Write {
 			continue
 		}
 		for e := range min(len(before[a]), len(after[a])) {
-			if b, n := &before[a][e], &after[a][e]; bytesRead(b) && bytesRead(n) && storages[b.Storage] == 1 {
+			b, n := &before[a][e], &after[a][e]
+			if bytesRead(b, seen) && bytesRead(n, seen) && storages[b.Storage] == 1 {
 				writes = append(writes, Write{on.Index, which(e, len(before[a])), b.Content.DType, b.Content.Sizes,
 					needsCopy(b.Content), b.Changed(n) || !op.Raises && b.Version != n.Version})
 			}
@@ -100,8 +101,9 @@ func which(i, n int) ElementRole {
 	return Other
 }
 
-func bytesRead(o *asserts.Observation) bool {
-	return o.Traits == 0 && o.Content != nil && o.Content.Nbytes > 0
+// bytesRead reports whether a tensor is plain, which in Go it is without a version, and its bytes were read.
+func bytesRead(o *asserts.Observation, seen *asserts.Seen) bool {
+	return (o.Traits == 0 || seen.Plain && o.Traits == asserts.NoVersion) && o.Content != nil && o.Content.Nbytes > 0
 }
 
 // needsCopy reports whether only a copy of the tensor can have one dimension.

@@ -6,7 +6,7 @@ import (
 )
 
 var _ = add(Row{
-	Name: "lost-transposed", How: "with a transposed argument that it changes", At: Returned, Budget: some,
+	Name: "lost-transposed", How: "with a transposed argument that it changes", At: Returned, Budget: some, InGo: true,
 	Key:       wholeCall,
 	When:      func(c *Call) bool { return c.Case.Plain() && len(unknown(c, isMatrix)) > 0 },
 	Find:      func(r *Row, c *Call) []asserts.Fault { return lost(r, c, transpose, isMatrix, isStrided) },

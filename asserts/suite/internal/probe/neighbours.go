@@ -8,7 +8,7 @@ import (
 )
 
 var _ = add(Row{
-	Name: "neighbours", How: "with other bytes beside an argument", At: Repeated,
+	Name: "neighbours", How: "with other bytes beside an argument", At: Repeated, InGo: true,
 	When: func(c *Call) bool { // an op that returns a view may return these
 		return !c.leavesMemory() && c.Op.Schema.View() == schema.NotView &&
 			slices.ContainsFunc(c.Case.Tensors(), (*sample.TensorSpec).Surrounded)

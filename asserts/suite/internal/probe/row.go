@@ -16,7 +16,7 @@ type Row struct {
 	At     Moment
 	Fault  asserts.Fault // code, symptom and sentences of what it finds
 	Budget int           // the number of keys that an op is asked with; 0: each call asks
-	InGo   bool          // asked of kernels in Go alone, which no other row is
+	InGo   bool          // asked of kernels in Go, too, which no other row is
 	Key    func(*Call) string
 	When   func(*Call) bool // whether the call can show the fault; nil: always
 

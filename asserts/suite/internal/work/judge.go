@@ -43,7 +43,12 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 		found = append(found, r.judgeRules(t, a, result)...)
 	}
 	found = append(found, r.judgeMemory(t, a, found, result)...)
-	probed, skips := r.probe(t, probe.Returned, r.probeCall(t, a.c, a.calls[0].seen))
+	call := r.probeCall(t, a.c, a.calls[0].seen)
+	probed, skips := r.probe(t, probe.Returned, call)
+	if t.operator.Function != nil { // whose memory is not watched
+		more, _ := r.probe(t, probe.Repeated, call)
+		probed = append(probed, more...)
+	}
 	result.Devices.Add(report.Devices{a.calls[0].on: {Skips: skips}})
 	faults := append(markedReturns(t.judged, a.calls[0].seen), probed...)
 	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)

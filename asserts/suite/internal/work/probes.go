@@ -56,7 +56,7 @@ func (r *Runner) probeCall(t *Target, c *sample.Case, seen *asserts.Seen) *probe
 // what they find, the first fault of each subject, and what was not tried.
 func (r *Runner) probe(t *Target, at probe.Moment, c *probe.Call) (faults []asserts.Fault, skips []asserts.Skip) {
 	for _, row := range probe.Of(at) {
-		if row.InGo && t.operator.Function == nil || !row.InGo && !t.operator.Added {
+		if !t.operator.Added && (t.operator.Function == nil || !row.InGo) {
 			continue
 		}
 		ok, spent := t.due(row, c)
