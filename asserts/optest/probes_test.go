@@ -1,6 +1,7 @@
 package optest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,16 +12,16 @@ import (
 
 // A strided tensor is a view of an array.
 type strided struct {
-	data           []float32 // of the array
+	Data           []float32 // of the array
 	sizes, strides []int64
 	offset         int64
 }
 
 func (s *strided) Observe(o *asserts.Observation, level asserts.Level) {
-	o.Impl, o.Storage, o.ImplUses, o.StorageUses = asserts.PointerID(s), asserts.SliceID(s.data), asserts.NotCounted, asserts.NotCounted
+	o.Impl, o.Storage, o.ImplUses, o.StorageUses = asserts.PointerID(s), asserts.SliceID(s.Data), asserts.NotCounted, asserts.NotCounted
 	o.Traits = asserts.NoVersion
 	if level >= asserts.Content {
-		asserts.ReadSlice(o, s.data, s.sizes, s.strides, s.offset)
+		asserts.ReadSlice(o, s.Data, s.sizes, s.strides, s.offset)
 	}
 }
 
@@ -51,7 +52,7 @@ func (s *strided) contiguous() *strided {
 		step *= s.sizes[d]
 	}
 	for _, at := range s.offsets() {
-		c.data = append(c.data, s.data[at])
+		c.Data = append(c.Data, s.Data[at])
 	}
 	return c
 }
@@ -68,29 +69,50 @@ func doublesACopy(s *strided) {
 	doubles(s)
 }
 
-func sumsTheArray(s *strided) *strided { return sum(s.data) }
+func sumsTheArray(s *strided) *strided { return sum(s.Data) }
 
 func fillsAPart(_, out *strided) {
 	for i, at := range out.offsets() {
 		if i > 0 {
-			out.data[at] = 1
+			out.Data[at] = 1
 		}
 	}
 }
 
+// remembered and copied are the sums of earlier calls, by address and by elements.
+var (
+	remembered = map[*strided]float32{}
+	copied     = map[string]float32{}
+)
+
+func remembersAnAddress(s *strided) *strided {
+	if _, ok := remembered[s]; !ok {
+		remembered[s] = sums(s).Data[0]
+	}
+	return &strided{Data: []float32{remembered[s]}}
+}
+
 // Kernels without one.
+
+func remembersElements(s *strided) *strided {
+	key := fmt.Sprint(s.contiguous().Data)
+	if _, ok := copied[key]; !ok {
+		copied[key] = sums(s).Data[0]
+	}
+	return &strided{Data: []float32{copied[key]}}
+}
 
 func doubles(s *strided) {
 	for _, at := range s.offsets() {
-		s.data[at] = 2*s.data[at] + 1
+		s.Data[at] = 2*s.Data[at] + 1
 	}
 }
 
-func sums(s *strided) *strided { return sum(s.contiguous().data) }
+func sums(s *strided) *strided { return sum(s.contiguous().Data) }
 
 func fills(_, out *strided) {
 	for _, at := range out.offsets() {
-		out.data[at] = 1
+		out.Data[at] = 1
 	}
 }
 
@@ -99,24 +121,27 @@ func sum(data []float32) *strided {
 	for _, x := range data {
 		total += x
 	}
-	return &strided{data: []float32{total}}
+	return &strided{Data: []float32{total}}
 }
 
-// In-place ops that leave strided views unchanged, results that depend on what is beside a tensor, and arguments for
-// results that are filled in part are found.
+// In-place ops that leave strided views unchanged, results that depend on what is beside a tensor, or on what it held
+// before a write, and arguments for results that are filled in part are found.
 func TestProbesOfKernelsInGo(t *testing.T) {
 	const inPlace, unary, out = "f_(Tensor(a!) self) -> Tensor(a!)", "f(Tensor self) -> Tensor", "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"
 	for name, tt := range map[string]struct {
 		schema string
 		kernel any
 		want   string
+		saw    string
 	}{
-		"doubles a copy":    {inPlace, doublesACopy, "OA012"},
-		"doubles":           {inPlace, doubles, ""},
-		"sums the array":    {unary, sumsTheArray, "OA021"},
-		"sums the elements": {unary, sums, ""},
-		"fills a part":      {out, fillsAPart, "OA020"},
-		"fills":             {out, fills, ""},
+		"doubles a copy":       {inPlace, doublesACopy, "OA012", "the kernel writes argument self, but not where it is transposed"},
+		"doubles":              {inPlace, doubles, "", ""},
+		"sums the array":       {unary, sumsTheArray, "OA021", "depend on bytes beside an argument"},
+		"sums the elements":    {unary, sums, "", ""},
+		"remembers an address": {unary, remembersAnAddress, "OA021", "depend on the contents of the arguments in an earlier call"},
+		"remembers elements":   {unary, remembersElements, "", ""},
+		"fills a part":         {out, fillsAPart, "OA020", "are what it held before the call"},
+		"fills":                {out, fills, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := &asserts.Op{Name: "aten::f", Schema: tt.schema, Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}}
@@ -131,8 +156,8 @@ func TestProbesOfKernelsInGo(t *testing.T) {
 				op.Args = append(op.Args, asserts.Subject{Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true})
 			}
 			lines := reported(func(t *testing.T) { optest.Run(t, []asserts.Kernel{{Op: op, Func: tt.kernel}}, newStrided) })
-			if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" || len(lines) > 2 {
-				t.Errorf("got %s\nwant %s", got, tt.want)
+			if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, tt.want) || !strings.Contains(got, tt.saw) || tt.want == "" && got != "" || len(lines) > 2 {
+				t.Errorf("got %s\nwant %s ... %s", got, tt.want, tt.saw)
 			}
 		})
 	}

@@ -77,7 +77,7 @@ func (r *Registry) leaksOf(s *testScope) []*RuleError {
 // Handles returns how many handles were made so far.
 func Handles() int64 { return handles.Load() }
 
-// LeaksSince returns the leaks of handles made since there were n, if need be after so many runs of the collector.
+// LeaksSince returns the leaks of handles made since there were n, if need be after some runs of the collector.
 func LeaksSince(n int64, collections int) (all []*RuleError) {
 	for _, r := range allRegistries() {
 		all = append(all, r.collect(collections, func(h *slot) bool { return h.nth > n && h.state == living })...)

@@ -48,6 +48,12 @@ type StateRestorer interface {
 // An ArgumentKeeper has kernels that may keep an argument, and write it later.
 type ArgumentKeeper interface{ KeepsArguments() }
 
+// A Writer writes tensors as a program does that uses the library.
+type Writer interface {
+	// Write gives a tensor the elements of another one of the same layout, and reports whether it could.
+	Write(to, from Tensor) bool
+}
+
 // A Limited engine knows errors of its ops that no arguments avoid.
 type Limited interface {
 	// Unavailable returns the reason why no arguments avoid an error, or "" if some may.

@@ -162,8 +162,8 @@ const (
 	collections = 6
 )
 
-// leaves adds to the error of a call the handles that it made since there were n, and that are not released. The call is
-// repeated, as the first may have made what the library keeps.
+// leaves adds to the error of a call the handles that it made since there were n, and that are not released. The
+// call is repeated, as the first may have made what the library keeps.
 func (e *Engine) leaves(op string, kernel goKernel, in []reflect.Value, n int64, err error) error {
 	thrown, ok := errors.AsType[*engine.Thrown](err)
 	if !ok || preserve.Handles() == n || e.leaky[op] == mostLeaky || len(preserve.LeaksSince(n, 0)) == 0 {

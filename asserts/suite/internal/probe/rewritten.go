@@ -8,7 +8,7 @@ import (
 )
 
 var _ = add(Row{
-	Name: "rewritten", How: "with arguments that were written", At: Repeated,
+	Name: "rewritten", How: "with arguments that were written", At: Repeated, InGo: true,
 	When: func(c *Call) bool {
 		writes := func(s asserts.Subject) bool { return s.Write }
 		return !c.leavesMemory() && !HasLarge(c.Case) && !slices.ContainsFunc(c.Judged.Args, writes) &&

@@ -107,7 +107,14 @@ func (a *arguments) Call() *asserts.Seen {
 
 // Copy writes the tensors of others with the same case into these.
 func (a *arguments) Copy(from probe.Arguments) bool {
+	w, writes := a.r.Engine.(engine.Writer)
 	for i, held := range a.tensors {
+		if writes {
+			if !w.Write(held, from.(*arguments).tensors[i]) {
+				return false
+			}
+			continue
+		}
 		if _, err := from.(*arguments).results("aten::copy_", []any{held, from.(*arguments).tensors[i], false}); err != nil {
 			return false
 		}
