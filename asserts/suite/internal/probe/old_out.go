@@ -10,7 +10,8 @@ var _ = add(Row{
 	Name: "old-out", How: "with other elements of an argument for a result", At: Returned, Budget: many, InGo: true,
 	Key: wholeCall,
 	When: func(c *Call) bool {
-		return c.Op.Function != nil && c.Op.Schema.Kind() == schema.Out && c.Repeatable() && !c.leavesMemory() && c.Case.Plain() && !c.Case.Shares()
+		return c.Op.Function != nil && c.Op.Schema.Kind() == schema.Out && c.Repeatable() && !c.leavesMemory() &&
+			c.Case.Plain() && !c.Case.Shares()
 	},
 	Find: func(r *Row, c *Call) []asserts.Fault {
 		zeros, ones := c.filled(0), c.filled(1)

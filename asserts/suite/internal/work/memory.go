@@ -86,7 +86,8 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding,
 
 func (t *Target) thrown(c *sample.Case, verdict asserts.Verdict, message string) {
 	for _, v := range verdict.Violations {
-		v.Saw += fmt.Sprintf(", and then it %s: %s", map[bool]string{false: "threw", true: "failed"}[v.Plain], sample.Clip(message))
+		threw := map[bool]string{false: "threw", true: "failed"}[v.Plain]
+		v.Saw += fmt.Sprintf(", and then it %s: %s", threw, sample.Clip(message))
 	}
 	t.threw = append(t.threw, &judgedCall{c: c, verdict: verdict})
 }
