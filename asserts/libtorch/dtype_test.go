@@ -24,7 +24,7 @@ func TestWireDeviceNames(t *testing.T) {
 // An operator for which a library brought a kernel is listed with it, and other Ops stay the same.
 func TestWireListedAnew(t *testing.T) {
 	list := func(kernels string) *listing {
-		text := "op\x1f1\x1faten::f\x1f\x1fCPU\x1f\x1f\x1f\x1e" + "op\x1f2\x1faten::g\x1f\x1f" + kernels + "\x1f\x1f\x1f\x1e"
+		text := "op\x1f1\x1faten::f\x1f\x1fCPU\x1f\x1f\x1f\x1f\x1e" + "op\x1f2\x1faten::g\x1f\x1f" + kernels + "\x1f\x1f\x1f\x1f\x1e"
 		return &listing{records: parseListing(text)}
 	}
 	old, now := list("CPU"), list("CPU PrivateUse1")

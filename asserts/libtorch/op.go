@@ -28,6 +28,7 @@ type Op struct {
 	Tags      []string // sorted
 	File      string   // where its schema is registered, "" if unknown
 	Line      int
+	Kernel    uint64 // address of the function of its kernel for the CPU, or of one with that in its name; 0: none
 
 	address        int64
 	vararg, varret bool
@@ -137,6 +138,7 @@ func newOp(f []string) *Op {
 	}
 	op.CPU = slices.Contains(op.Runs, "CPU")
 	op.File, op.Line = registered(f[6])
+	op.Kernel, _ = strconv.ParseUint(f[7], 10, 64)
 	op.address, _ = strconv.ParseInt(f[0], 10, 64)
 	op.Namespace, _, _ = strings.Cut(op.Name, "::")
 	op.vararg = slices.Contains(flags, "vararg")

@@ -20,7 +20,7 @@ import (
 
 // listedOp is an operator in the form of schemas.cpp.
 func listedOp(name, overload, kernels, flags, tags, registered string, records ...string) string {
-	text := strings.Join([]string{"op", "64", name, overload, kernels, flags, tags, registered}, "\x1f") + "\x1e"
+	text := strings.Join([]string{"op", "64", name, overload, kernels, flags, tags, registered, "7"}, "\x1f") + "\x1e"
 	for _, r := range records {
 		text += strings.ReplaceAll(r, "|", "\x1f") + "\x1e"
 	}
@@ -32,7 +32,7 @@ func TestWireListing(t *testing.T) {
 		"arg|self|Tensor(a)|||t", "arg|xs|Tensor[]|||l", "arg|n|int|1||", "arg|out|Tensor(a!)||kwarg write|t", "arg|on|bool|False|kwarg|", "ret||Tensor(a!)|t", "ret|rest|Tensor[]|l", "ret||Any|c", "ret||__torch__.C|", "ret||Dict(str, int)|")))(t)
 	want := Op{
 		Name: "my::f.out", Namespace: "my", Schema: "my::f.out(Tensor(a) self, Tensor[] xs, int n=1, *, Tensor(a!) out, bool on=False) -> (Tensor(a!), Tensor[] rest, Any, __torch__.C, Dict(str, int))",
-		Kernels: []string{"CPU", "Meta"}, Autograd: true, Raises: true, Meta: true, CPU: true, Runs: []string{"CPU", "SparseCPU"}, Tags: []string{"core", "pointwise"}, File: "ops.cpp", Line: 12,
+		Kernels: []string{"CPU", "Meta"}, Autograd: true, Raises: true, Meta: true, CPU: true, Runs: []string{"CPU", "SparseCPU"}, Tags: []string{"core", "pointwise"}, File: "ops.cpp", Line: 12, Kernel: 7,
 	}
 	got := *op
 	got.Args, got.Returns, got.subjects, got.address = nil, nil, nil, 0

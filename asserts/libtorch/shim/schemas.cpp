@@ -5,6 +5,7 @@
 #include <ATen/core/enum_tag.h>
 
 #include <algorithm>
+#include <iomanip>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -20,7 +21,7 @@ using c10::DispatchKey;
 
 // The listing is one string. Records end with RS, their fields with US:
 //
-//   op, address, name, overload, dispatch keys with a kernel, flags, tags, where it is registered
+//   op, address, name, overload, dispatch keys with a kernel, flags, tags, where it is registered, kernel_of
 //   arg, name, type, default, flags, kind      (of the op above it)
 //   ret, name, type, kind
 //
@@ -41,8 +42,7 @@ const std::vector<std::string>& tag_spellings(std::integer_sequence<int, I...>) 
 std::string tag_name(at::Tag tag) {
   const auto& all = tag_spellings(std::make_integer_sequence<int, 64>());
   size_t i = static_cast<size_t>(tag);
-  if (i >= all.size()) return "";
-  std::string s = all[i];
+  const std::string s = i < all.size() ? all[i] : "";
   size_t from = s.find("Tag::");  // of at, in newer versions of torch::headeronly
   if (from == std::string::npos) return "";
   from += 5;
@@ -162,15 +162,6 @@ std::string memory_format_text(int64_t value) {
   }
 }
 
-std::string quoted(const std::string& s) {
-  std::string text = "\"";
-  for (char c : s) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + "\"";
-}
-
 std::string value_text(const c10::IValue& v, const c10::Type& type);
 
 std::string list_text(const c10::IValue& v, const Argument* arg, const c10::Type& elem) {
@@ -192,14 +183,13 @@ std::string value_text(const c10::IValue& v, const c10::Type& type) {
   if (type.kind() == c10::TypeKind::OptionalType) return value_text(v, *type.containedType(0));
   if (v.isBool()) return v.toBool() ? "True" : "False";
   if (v.isDouble()) return double_text(v.toDouble());
-  if (v.isString()) return quoted(v.toStringRef());
   if (v.isInt()) {
     if (type.str() == "ScalarType") return scalar_type_text(v.toInt());
     if (type.str() == "MemoryFormat") return memory_format_text(v.toInt());
     return std::to_string(v.toInt());
   }
   std::ostringstream out;
-  out << v;
+  v.isString() ? out << std::quoted(v.toStringRef()) : out << v;
   return out.str();
 }
 
@@ -212,6 +202,16 @@ std::string default_text(const Argument& arg) {
     return list_text(*value, &arg, *type->containedType(0));
   }
   return value_text(*value, *type);
+}
+
+// kernel_of returns the function that an operator's kernel for CPU tensors was made of, or one with it in its name.
+const void* kernel_of(const c10::OperatorHandle& handle) {
+  if (!handle.hasComputedKernelForDispatchKey(DispatchKey::CPU)) return nullptr;
+  const auto& entry = reinterpret_cast<const c10::impl::OperatorEntry&>(handle.operator_name());  // its first member
+  const auto* boxed = reinterpret_cast<const void* const*>(&entry.lookup(c10::DispatchKeySet(DispatchKey::CPU)));
+  const auto* functor = static_cast<const c10::OperatorKernel*>(boxed[0]);
+  const bool pointer = functor != nullptr && strstr(typeid(*functor).name(), "RuntimeFunctor_IPF") != nullptr;
+  return pointer ? *reinterpret_cast<const void* const*>(functor + 1) : boxed[1];
 }
 
 class Listing {
@@ -234,8 +234,7 @@ class Listing {
       if (op.handle.hasKernelForDispatchKey(key.first)) keys += key.second + " ";
     }
     field(keys);
-    std::string flags;
-    if (op.composite) flags += "composite ";
+    std::string flags = op.composite ? "composite " : "";
     if (op.top) flags += "top ";
     for (DispatchKey key : kRuns) {
       if (op.handle.hasComputedKernelForDispatchKey(key)) flags += std::string("on:") + c10::toString(key) + " ";
@@ -249,6 +248,7 @@ class Listing {
     for (at::Tag tag : op.handle.getTags()) tags += tag_name(tag) + " ";
     field(tags);
     field(op.handle.debug());
+    field(std::to_string(reinterpret_cast<uintptr_t>(kernel_of(op.handle))));
     text_ += RS;
     for (const Argument& arg : op.handle.schema().arguments()) {
       field("arg");

@@ -55,8 +55,8 @@ static inline int oa_frame_line(char* line, const char* prefix, void* address) {
   const char* slash = strrchr(at.dli_fname, '/');
   const char* file = slash == NULL ? at.dli_fname : slash + 1;
   const char* name = at.dli_sname == NULL ? "?" : at.dli_sname;
-  const char* base = (const char*)(at.dli_sname == NULL ? at.dli_fbase : at.dli_saddr);
-  return snprintf(line, OA_LINE, "%s%s %#lx %.700s\n", prefix, file, (unsigned long)((char*)address - base), name);
+  const unsigned long offset = (char*)address - (char*)at.dli_fbase;
+  return snprintf(line, OA_LINE, "%s%s %#lx %.500s %.300s\n", prefix, file, offset, name, at.dli_fname);
 }
 
 static inline void oa_write_frame(int to, const char* prefix, void* address) {

@@ -34,13 +34,14 @@ func Need(t testing.TB) {
 	check(t, err)
 }
 
-// Library returns the shared library of a C++ source in a folder, compiled for the libtorch that [Need] loads.
-func Library(t testing.TB, name, folder, source string) string {
+// Library returns the shared library of a C++ source in a folder, compiled for the libtorch that [Need] loads, and with
+// further flags.
+func Library(t testing.TB, name, folder, source string, flags ...string) string {
 	t.Helper()
 	Need(t)
 	torch, _, err := installed.Find("")
 	check(t, err)
-	lib := compile.CppLibrary{Name: name, Files: []fs.FS{os.DirFS(folder)}, Units: []string{source}}
+	lib := compile.CppLibrary{Name: name, Files: []fs.FS{os.DirFS(folder)}, Units: []string{source}, Link: flags}
 	path, err := lib.Path(torch)
 	check(t, err)
 	return path

@@ -145,6 +145,7 @@ func (l *Libtorch) Operators() ([]engine.Operator, error) {
 	for _, op := range ops {
 		if l.runs(op) {
 			all = append(all, l.operator(op))
+			l.locate(op, &all[len(all)-1])
 		}
 	}
 	return all, nil

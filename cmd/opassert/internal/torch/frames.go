@@ -2,8 +2,10 @@ package torch
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -40,20 +42,39 @@ func pythonFrames(raw []string) (frames []string) {
 	return frames
 }
 
+// address reads a line of oa_frame_line: the name of a file, an offset, a function or "?", and the file.
+func address(line string) (file, offset, symbol, path string) {
+	file, rest, _ := strings.Cut(line, " ")
+	offset, rest, _ = strings.Cut(rest, " ")
+	symbol, path, _ = strings.Cut(rest, " ")
+	return file, offset, symbol, path
+}
+
+// builtAt returns the line of source of a frame, if its library was built with -g, or else the library.
+func builtAt(file, offset, symbol, path string) string {
+	pc, err := strconv.ParseUint(offset, 0, 64)
+	if err == nil && !system(file) && !begins(file, tensor.Libraries) {
+		if lines, _ := Lines(path, pc); len(lines) > 0 {
+			return fmt.Sprintf("%s:%d", filepath.Base(lines[0].File), lines[0].Line)
+		}
+	}
+	if symbol == "?" {
+		return file + "+" + offset
+	}
+	return file
+}
+
 func nativeFrames(raw []string) []string {
 	var frames []string
 	own := 0 // up to the outermost function of the op
 	for _, line := range raw {
-		file, rest, _ := strings.Cut(line, " ")
-		offset, symbol, _ := strings.Cut(rest, " ")
+		file, offset, symbol, path := address(line)
 		if strings.Contains(file, "-shim-") || !strings.Contains(file, ".so") || strings.HasPrefix(file, "libpython") {
 			break
 		}
-		name := demangle.Filter(symbol, demangle.NoParams, demangle.NoTemplateParams)
-		if symbol == "?" {
-			name = file + "+" + offset
-		} else {
-			name += " (" + file + ")"
+		name := builtAt(file, offset, symbol, path)
+		if symbol != "?" {
+			name = demangle.Filter(symbol, demangle.NoParams, demangle.NoTemplateParams) + " (" + name + ")"
 		}
 		switch n := len(frames); {
 		case n == 0 && system(file): // where an op that corrupts memory, or aborts, ends
@@ -113,8 +134,7 @@ var (
 func calledIn(raw []string) string {
 	backend := false
 	for _, line := range raw {
-		file, rest, _ := strings.Cut(line, " ")
-		_, symbol, _ := strings.Cut(rest, " ")
+		file, _, symbol, _ := address(line)
 		if m := dispatched.FindStringSubmatch(demangle.Filter(symbol, demangle.NoParams)); m != nil && backend {
 			return m[1]
 		}

@@ -1,18 +1,16 @@
 package watch
 
 import (
-	"bytes"
-	"debug/elf"
-	"fmt"
-	"os/exec"
+	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/cmd/opassert/internal/torch"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A Frame is one place in the program on the way to a call.
@@ -126,56 +124,16 @@ func (l pythonFolders) nativeFrames(text string) []Frame {
 	return frames
 }
 
-// known holds the answers of addr2line.
-var known sync.Map // "module+offset" -> []Frame
-
 // source returns the user's source lines of an address, those of inlined calls first, the innermost
 // ahead; with no debug information the module and the function.
 func (l pythonFolders) source(module string, offset uint64, symbol string) []Frame {
-	key := fmt.Sprintf("%s+%x", module, offset)
-	if k, ok := known.Load(key); ok {
-		return k.([]Frame)
+	lines, known := torch.Lines(module, offset)
+	if !known {
+		return []Frame{{File: l.short(module), Func: symbol}}
 	}
-	frames := l.lookUp(module, offset)
-	if len(frames) == 0 {
-		frames = []Frame{{File: l.short(module), Func: symbol}}
-	}
-	frames = slices.DeleteFunc(frames, func(f Frame) bool { return headers.MatchString(f.File) })
-	known.Store(key, frames)
-	return frames
-}
-
-// headers are the files whose code is inlined into the user's.
-var headers = regexp.MustCompile(
-	`/(ATen|c10|torch/csrc|torch/library\.h|c\+\+/\d+|torch/headeronly|sysdeps|csu)(/|$)|libc_start`)
-
-func (l pythonFolders) lookUp(module string, offset uint64) []Frame {
-	out, _ := exec.Command("addr2line", "-Cfie", module, fmt.Sprintf("%#x", offset+base(module))).Output()
-	var frames []Frame
-	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
-	for i := 0; i+1 < len(lines); i += 2 {
-		file, number, _ := strings.Cut(string(lines[i+1]), ":")
-		number, _, _ = strings.Cut(number, " ")
-		if line, _ := strconv.Atoi(number); file != "??" {
-			frames = append(frames, Frame{File: l.short(file), Line: line, Func: string(lines[i])})
-		}
-	}
-	return frames
-}
-
-// base returns the address at which a program that is not position-independent begins, else 0.
-func base(module string) uint64 {
-	f, err := elf.Open(module)
-	if err != nil || f.Type != elf.ET_EXEC {
-		return 0
-	}
-	defer f.Close()
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD {
-			return p.Vaddr
-		}
-	}
-	return 0
+	return slicesx.Map(lines, func(at asserts.Site) Frame {
+		return Frame{l.short(at.File), at.Line, cmp.Or(at.Func, symbol)}
+	})
 }
 
 // answer reads the watcher's record of the Python class that answered a call: the
