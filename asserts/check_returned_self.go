@@ -27,7 +27,7 @@ var _ = add(checkRow{
 		if name, _, _ := strings.Cut(op.Name, "."); strings.HasSuffix(name, "_") || op.at(v.Against).Out {
 			return fix // such an op returns what it writes
 		}
-		return fix + "; or drop the alias set: " + annotate(v.Subject, op.at(v.Subject).spell(nil, false))
+		return fix + "; or drop the alias set: " + op.annotate(v.Subject, op.at(v.Subject).spell(nil, false))
 	},
 	inPython: "return the argument itself, as torch.utils._python_dispatch.return_and_correct_aliasing does: return " +
 		"return_and_correct_aliasing(func, args, kwargs, out)",

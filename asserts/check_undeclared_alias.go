@@ -88,8 +88,8 @@ func fixUndeclaredAlias(op *Op, v *Violation) string {
 	if counts(&v.After, &v.Other) && v.After.Storage != v.Other.Storage && !overlaps(&v.After, &v.Other) {
 		return fmt.Sprintf("give the result a version counter of its own, as a clone of %s has", v.Against.Name)
 	}
-	if op.Inferred {
-		return "clone before returning: what torch.library.custom_op defines returns tensors that share nothing"
+	if op.Declared == CustomOp {
+		return "clone before returning: what " + CustomOp + " defines returns tensors that share nothing"
 	}
 	sets := against.sets()
 	if len(sets) == 0 {
@@ -97,7 +97,7 @@ func fixUndeclaredAlias(op *Op, v *Violation) string {
 	}
 	if against.Write {
 		return fmt.Sprintf("clone before returning; or return %s itself and annotate: %s",
-			v.Against.Name, annotate(v.Subject, on.spell(sets[:1], true)))
+			v.Against.Name, op.annotate(v.Subject, on.spell(sets[:1], true)))
 	}
 	fix := "clone before returning; or annotate: "
 	if v.After.Impl == v.Other.Impl || v.After.Storage != v.Other.Storage {
@@ -106,5 +106,5 @@ func fixUndeclaredAlias(op *Op, v *Violation) string {
 	if len(against.sets()) == 0 {
 		fix += annotate(v.Against, against.spell(sets, false)) + ", "
 	}
-	return fix + annotate(v.Subject, on.spell(union(on.sets(), sets[:1]), false))
+	return fix + op.annotate(v.Subject, on.spell(union(on.sets(), sets[:1]), false))
 }

@@ -172,8 +172,8 @@ func fixUndeclaredWrite(op *Op, v *Violation) string {
 	default:
 		fix = "change the metadata of a view of " + v.Subject.Name
 	}
-	if op.Inferred {
+	if op.Declared == CustomOp {
 		return fmt.Sprintf("%s; or add %q to mutates_args", fix, v.Subject.Name)
 	}
-	return fix + "; or annotate: " + annotate(v.Subject, on.spell(sets[:1], true))
+	return fix + "; or annotate: " + op.annotate(v.Subject, on.spell(sets[:1], true))
 }

@@ -28,7 +28,7 @@ var _ = add(checkRow{
 	usual:  usual.OnArgument,
 	fixes: func(op *Op, v *Violation) string {
 		return fmt.Sprintf("return a view: build the output on the storage of %s; or drop the alias set: %s",
-			v.Against.Name, annotate(v.Subject, op.at(v.Subject).spell(nil, false)))
+			v.Against.Name, op.annotate(v.Subject, op.at(v.Subject).spell(nil, false)))
 	},
 	inPython: "put the view on its base's storage, as torch.utils._python_dispatch.return_and_correct_aliasing does: " +
 		"return return_and_correct_aliasing(func, args, kwargs, out)",

@@ -245,3 +245,11 @@ func annotate(p Place, typ string) string {
 	}
 	return fmt.Sprintf("%s %s  ->  %s %s", p.Type, p.Name, typ, p.Name)
 }
+
+// annotate shows the last change of a schema, and where that is.
+func (op *Op) annotate(p Place, typ string) string {
+	if op.Declared == "" {
+		return annotate(p, typ)
+	}
+	return annotate(p, typ) + ", in " + op.Declared
+}

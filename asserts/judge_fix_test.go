@@ -94,7 +94,7 @@ func TestFixOfOneEndInside(t *testing.T) {
 // Where custom_op makes the schema, a fix names its arguments, and no view, which it does not have.
 func TestFixOfCustomOp(t *testing.T) {
 	op := opOf("f(Tensor self) -> Tensor")
-	op.Inferred = true
+	op.Declared = asserts.CustomOp
 	before, after := list{see(1, 2, holding("abcd"))}, list{see(1, 2, holding("abce"))}
 	seen := &asserts.Seen{Level: asserts.Content, Before: before, After: after, Results: after}
 	var fixes []string
@@ -108,5 +108,27 @@ func TestFixOfCustomOp(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, fixes); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A fix that changes the schema says where that is, once.
+func TestFixNamesTheSchema(t *testing.T) {
+	for declared, where := range map[string]string{"": "", "m.def at ops.cpp:12": ", in m.def at ops.cpp:12"} {
+		op := opOf("f(Tensor self) -> Tensor")
+		op.Declared = declared
+		before, after := list{see(1, 2, holding("abcd"))}, list{see(1, 2, holding("abce"))}
+		seen := &asserts.Seen{Level: asserts.Content, Before: before, After: after, Results: after}
+		var fixes []string
+		for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
+			fixes = append(fixes, v.Fix)
+		}
+		slices.Sort(fixes)
+		want := []string{
+			"clone before returning; or return a view of it and annotate: Tensor self  ->  Tensor(a) self, return Tensor  ->  Tensor(a)" + where,
+			"write a clone of self; or annotate: Tensor self  ->  Tensor(a!) self" + where,
+		}
+		if diff := cmp.Diff(want, fixes); diff != "" {
+			t.Errorf("%q: %s", declared, diff)
+		}
 	}
 }

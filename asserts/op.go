@@ -13,7 +13,7 @@ type Op struct {
 	// callers of its kernel raise versions, even of unwritten arguments; set only if an argument is never written
 	Raises   bool
 	Autograd bool     // it has a kernel for autograd, or decomposes; set only for calls through autograd
-	Inferred bool     // torch.library.custom_op made its schema, which declares writes and no views
+	Declared string   // what has its schema, for fixes: [CustomOp], "m.def at ops.cpp:12"; "" if unknown
 	Tags     []string // the schema's, sorted
 	Waived   []Code   // the checks that an allowlist waives
 	Excused  []Excuse // symptoms that an allowlist waives, of other checks
@@ -24,6 +24,9 @@ type Op struct {
 
 	plan *plan // made at the first call, see resolve
 }
+
+// CustomOp makes schemas, which declare writes and no views.
+const CustomOp = "torch.library.custom_op"
 
 // A Subject is an argument or a return that holds tensors. Its alias sets are data: no check parses Type.
 type Subject struct {

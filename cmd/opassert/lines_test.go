@@ -25,9 +25,12 @@ func TestLinesOfKernels(t *testing.T) {
 		want  map[string]int
 	}{
 		{nil, map[string]int{
-			"lines::by_pointer": registered, "lines::by_name": registered, "lines::by_lambda": registered, "lines::past_end": registered, "lines::ends": registered,
+			"lines::by_pointer": registered, "lines::by_name": registered, "lines::by_lambda": registered,
+			"lines::past_end": registered, "lines::ends": registered,
 		}},
-		{[]string{"-g", "-O2"}, map[string]int{"lines::by_pointer": 9, "lines::by_name": 14, "lines::by_lambda": 52, "lines::past_end": 19, "lines::ends": 28}},
+		{[]string{"-g", "-O2"}, map[string]int{
+			"lines::by_pointer": 9, "lines::by_name": 14, "lines::by_lambda": 52, "lines::past_end": 19, "lines::ends": 28,
+		}},
 	} {
 		t.Run("", func(t *testing.T) {
 			lib := libtorchtest.Library(t, "lines", "../../testdata/oplib", "lines.cpp", tt.flags...)
@@ -41,7 +44,8 @@ func TestLinesOfKernels(t *testing.T) {
 				if r.Status == asserts.Violated || r.Status == asserts.Crashed {
 					got[r.Op] = r.Site.Line
 				}
-				if r.Op == "lines::ends" && r.Status == asserts.Crashed && strings.Contains(r.Text, "SIGSEGV, in lines.cpp:31") != (tt.flags != nil) {
+				access := strings.Contains(r.Text, "SIGSEGV, in lines.cpp:31")
+				if r.Op == "lines::ends" && r.Status == asserts.Crashed && access != (tt.flags != nil) {
 					t.Errorf("%q: the access of %s", tt.flags, r.Text)
 				}
 				if r.Status == asserts.Violated && filepath.Base(r.Site.File) != "lines.cpp" {

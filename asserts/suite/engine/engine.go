@@ -74,8 +74,8 @@ type Operator struct {
 	OnMeta bool
 	// Raises reports that callers of its kernel raise the versions of arguments that it may write, written or not.
 	Raises bool
-	// Inferred reports that torch.library.custom_op made its schema.
-	Inferred bool
+	// Declared is what has its schema: see [asserts.Op].
+	Declared string
 	// Faults are the faults of its registration, found without a call.
 	Faults []asserts.Fault
 	// Added reports that it is from a library that was loaded additionally.

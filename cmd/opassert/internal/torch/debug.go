@@ -67,7 +67,8 @@ func base(file *elf.File) uint64 {
 }
 
 // headers are the files whose code is inlined into a library's.
-var headers = regexp.MustCompile(`/(ATen|c10|torch/csrc|torch/library\.h|c\+\+/\d+|torch/headeronly|sysdeps|csu)(/|$)|libc_start`)
+var headers = regexp.MustCompile(
+	`/(ATen|c10|torch/csrc|torch/library\.h|c\+\+/\d+|torch/headeronly|sysdeps|csu)(/|$)|libc_start`)
 
 // A unit is what a compile unit has about a range of code.
 type unit struct {
@@ -196,8 +197,8 @@ func (d *debugged) frames(pc uint64) (frames []asserts.Site, known bool) {
 	return frames, true
 }
 
-// Lines returns the lines of source of an offset in a library or a program, and whether it has debug information for that:
-// where code is inlined, those of the calls too, innermost first, but not those of headers of PyTorch and of C++.
+// Lines returns the lines of source of an offset in a library or a program, and whether it has debug information for
+// that: where code is inlined, those of the calls too, innermost first, but not those of headers of PyTorch and of C++.
 func Lines(file string, offset uint64) (lines []asserts.Site, known bool) {
 	d := debug(file)
 	if d == nil {

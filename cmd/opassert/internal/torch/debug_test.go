@@ -45,7 +45,8 @@ func TestKernelLine(t *testing.T) {
 	for level, lambda := range map[string]int{"-O0": 27, "-O1": 28, "-O2": 28} {
 		d := debug(built(t, "-shared", "-g", level))
 		for name, want := range map[string]int{
-			"c10::of_function<&mine::fills>": 5, "c10::of_function<&mine::fills_all>": 10, "c10::of_lambda<": lambda, "mine::fills_all": 10,
+			"c10::of_function<&mine::fills>": 5, "c10::of_function<&mine::fills_all>": 10,
+			"c10::of_lambda<": lambda, "mine::fills_all": 10,
 		} {
 			if at := d.kernel(d.functionOf(t, name).Value); at.File != source || at.Line != want {
 				t.Errorf("%s %s: %v, want line %d", level, name, at, want)
@@ -108,10 +109,13 @@ func TestFramesWithLines(t *testing.T) {
 	all := debug(file).functionOf(t, "mine::fills_all")
 	end := all.Value + all.Size - 1
 	raw := []string{
-		fmt.Sprintf("kernels.so %#x _ZN4mine9fills_allEPf %s", end, file), fmt.Sprintf("kernels.so %#x ? %s", end, file),
-		fmt.Sprintf("kernels.so %#x ? %s", 0, file), fmt.Sprintf("libtorch_cpu.so %#x at::add %s", end, file),
+		fmt.Sprintf("kernels.so %#x _ZN4mine9fills_allEPf %s", end, file),
+		fmt.Sprintf("kernels.so %#x ? %s", end, file),
+		fmt.Sprintf("kernels.so %#x ? %s", 0, file),
+		fmt.Sprintf("libtorch_cpu.so %#x at::add %s", end, file),
 	}
-	if got := strings.Join(Frames(raw), " < "); got != "mine::fills_all (kernels.cpp:13) < kernels.cpp:13 < kernels.so+0x0 < at::add (libtorch_cpu.so)" {
+	const want = "mine::fills_all (kernels.cpp:13) < kernels.cpp:13 < kernels.so+0x0 < at::add (libtorch_cpu.so)"
+	if got := strings.Join(Frames(raw), " < "); got != want {
 		t.Error(got)
 	}
 }

@@ -216,9 +216,10 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	var written registration
 	if o.Added {
 		written = l.registration(op.Name)
-		o.Inferred, o.Faults = written.Inferred, faultsOf(asserts.SchemaLint, written.Faults)
+		o.Faults = faultsOf(asserts.SchemaLint, written.Faults)
 		o.Site, o.Texts = asserts.Site{File: op.File, Line: ownLine(op, l.loaded)}, slices.Concat(l.texts, written.Texts)
 	}
+	o.Declared = declared(op, o.Site.Line, written.Inferred)
 	if l.host != nil && l.host.added[op.Name].File != "" {
 		o.Site = l.host.added[op.Name]
 	}
@@ -248,6 +249,22 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 		o.Cannot = "no op makes an argument that it needs, or its schema does not say its type"
 	}
 	return o
+}
+
+// declared returns what has the schema of an op, for its fixes.
+func declared(op *libtorch.Op, line int, inferred bool) string {
+	by := "m.def"
+	switch {
+	case inferred:
+		return asserts.CustomOp
+	case op.Namespace == "aten":
+		return "native_functions.yaml"
+	case op.File == "":
+		return ""
+	case filepath.Ext(op.File) == ".py":
+		by = "Library.define"
+	}
+	return fmt.Sprintf("%s at %s:%d", by, filepath.Base(op.File), cmp.Or(line, op.Line))
 }
 
 // Schema reads the dispatcher's schema of an op. PyTorch's own ops that decompose may return their arguments; a

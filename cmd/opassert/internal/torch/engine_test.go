@@ -95,3 +95,23 @@ func TestThrownHasNoTime(t *testing.T) {
 		}
 	}
 }
+
+// A fix names what registered the schema, and the line where it is known.
+func TestDeclared(t *testing.T) {
+	for want, tt := range map[string]struct {
+		op       libtorch.Op
+		line     int
+		inferred bool
+	}{
+		"torch.library.custom_op":  {op: libtorch.Op{File: "/src/m.py", Line: 2}, inferred: true},
+		"Library.define at m.py:2": {op: libtorch.Op{File: "/src/m.py", Line: 2}},
+		"m.def at ops.cpp:30":      {op: libtorch.Op{File: "ops.cpp", Line: 20}, line: 30},
+		"m.def at other.cpp:20":    {op: libtorch.Op{File: "other.cpp", Line: 20}},
+		"native_functions.yaml":    {op: libtorch.Op{Namespace: "aten", File: "x.cpp", Line: 20}},
+		"":                         {op: libtorch.Op{Namespace: "my"}},
+	} {
+		if got := declared(&tt.op, tt.line, tt.inferred); got != want {
+			t.Errorf("%+v: %q, want %q", tt, got, want)
+		}
+	}
+}
