@@ -14,14 +14,19 @@ import (
 )
 
 // A Python class that answers a call wrongly is reported with its method and a fix;
-// one that answers as the schema declares, or passes on another's answer, is not.
+// one that answers as the schema declares, or passes on another's answer, is not. A class of which one view shares
+// storage is taken to report views; detach() in memory of its own is a note, and so is a view of another class.
 func TestAnswersOfPythonAreNamed(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		if strings.HasPrefix(p.torch.Number(), "1.") {
 			t.Skip("1.13 has no return_and_correct_aliasing")
 		}
-		if o := run(t, nil, p.path, "testdata/answered.py", "healthy"); len(o.found) > 0 || o.status != 0 {
+		if o := run(t, nil, p.path, "testdata/answered.py", "healthy"); len(o.found) > 0 || o.status != 0 || !strings.Contains(o.stderr, "does not report views") {
 			t.Errorf("exit status %d, %v\n%s", o.status, o.found, o.stderr)
+		}
+		noted := run(t, nil, p.path, "testdata/answered.py", "noted")
+		if noted.status != 0 {
+			t.Errorf("exit status %d of notes\n%s", noted.status, noted.stderr)
 		}
 		o := run(t, nil, p.path, "testdata/answered.py", "broken")
 		text := must.Get(os.ReadFile("testdata/answered.py"))(t)
@@ -32,8 +37,11 @@ func TestAnswersOfPythonAreNamed(t *testing.T) {
 				want = append(want, fmt.Sprintf("%d %s", i+1, m))
 			}
 		}
-		for _, f := range o.found {
+		for i, f := range slices.Concat(noted.found, o.found) {
 			got = append(got, answered(f, source))
+			if (f.Note != "") != (i < len(noted.found)) {
+				t.Errorf("%s %s: note %q", f.Code, f.Op, f.Note)
+			}
 			if !strings.Contains(f.Fix, "return return_and_correct_aliasing(func, args, kwargs, out)") {
 				t.Errorf("%s %s: fix %q", f.Code, f.Op, f.Fix)
 			}
@@ -63,7 +71,7 @@ func answered(f found, source []string) string {
 	op, _, _ := strings.Cut(f.Op, ".")
 	line := 0
 	for _, frame := range f.Site {
-		if frame.Func == "broken" {
+		if frame.Func == "broken" || frame.Func == "noted" {
 			line = frame.Line
 		}
 	}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -21,6 +22,21 @@ var watched = []asserts.Row{
 const inside asserts.Codes = 1<<asserts.UndeclaredAlias | 1<<asserts.OutputAlias
 
 const hidden = "wrapper subclass: its inner tensors are not visible"
+
+// answeredView returns the reason why a view of a subclass that is in other memory than its base is a note, or "".
+func answeredView(op *watchedOp, seen *asserts.Seen, v *asserts.Violation) string {
+	wrapper := func(o asserts.Observation) bool { return o.Traits&asserts.WrapperSubclass != 0 }
+	of, in := slices.ContainsFunc(seen.Before, wrapper), slices.ContainsFunc(seen.Results, wrapper)
+	switch {
+	case v.Code != asserts.ViewStorage || !of && !in:
+		return ""
+	case of != in:
+		return "the view is of another class than its base"
+	case op.name == "aten::detach" || op.name == "aten::alias":
+		return "a subclass may answer detach() and alias() with a storage of its own"
+	}
+	return ""
+}
 
 // fresh are the checks of the use counts of returns.
 const fresh asserts.Codes = 1<<asserts.FreshImpl | 1<<asserts.FreshStorage

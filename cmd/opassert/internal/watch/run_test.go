@@ -81,7 +81,7 @@ type found struct {
 	Site                   []watch.Frame `json:"frames"`
 	Class                  string
 	AnsweredBy             *watch.Frame
-	Note                   string
+	Note                   string `json:"reason"`
 	Program                *report.ReproProgram
 }
 

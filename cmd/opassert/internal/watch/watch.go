@@ -255,6 +255,7 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) ([]*
 		if around.threw {
 			v.Saw += ", and then it threw"
 		}
+		v.Note = cmp.Or(v.Note, answeredView(op, seen, v))
 		return op.excuses(v, around.device)
 	})
 	return broken, func() {

@@ -51,8 +51,7 @@ class Unallocated {
   std::unordered_map<int64_t, std::deque<Row>> rows_;
 
  public:
-  // each calls f with the storages of an operator that are alive. It takes no
-  // reference: dropping the last one could take Python's lock.
+  // each calls f with an operator's live storages. It takes no reference: dropping the last one could take Python's lock.
   template <class F>
   void each(int64_t op, F&& f) {
     std::lock_guard<std::mutex> lock(unallocated_mutex);
@@ -129,7 +128,7 @@ class ObservedCall {
   std::vector<TensorImpl*> foreign_;  // results in memory that no allocator made
   Reply seen_;
 
-  void see(TensorImpl* impl, oa_level level) {
+  void see(TensorImpl* impl, oa_level level, bool listed = false) {
     const size_t at = seen_.size();
     observe(impl, level, seen_);
     if (level >= OA_CONTENTS && !copy_fault.empty()) not_copied();
@@ -138,9 +137,8 @@ class ObservedCall {
     if (works::is_pending(impl)) head.set_traits(head.traits() | OA_PENDING);
     if (place_ != PYTHON || !impl->is_python_dispatch()) return;
     python::Lock lock;
-    const int64_t traits = python::traits(impl, head.traits());
-    head.set_traits(traits);
-    if (!returned_ && traits & (OA_DIRECT_SUBCLASS | OA_WRAPPER_SUBCLASS)) handler_ = "__torch_dispatch__ of " + python::class_of(impl) + "\n";
+    head.set_traits(python::traits(impl, head.traits(), listed));
+    if (!returned_ && head.traits() & (OA_DIRECT_SUBCLASS | OA_WRAPPER_SUBCLASS)) handler_ = "__torch_dispatch__ of " + python::class_of(impl) + "\n";
   }
 
   // not_copied reports, once for each operator, that a backend cannot copy bytes.
@@ -172,8 +170,7 @@ class ObservedCall {
     return !op_.sampled || calls++ % settings.sample == 0 ? &Counts::content : &Counts::sampled_out;
   }
 
-  // level_of returns the level of an argument: for PyTorch's own operators no bytes
-  // are copied, and only those are read that some check needs.
+  // level_of returns the level of an argument: of PyTorch's own operators only what a check needs is read, not copied.
   oa_level level_of(const Subject& s) const {
     if (level_ != OA_CONTENTS || op_.custom) return level_;
     return s.checks & (needs::same_contents | needs::counted) ? OA_DIGESTS : OA_METADATA;
@@ -250,6 +247,7 @@ class ObservedCall {
     if (!case_.empty()) record::keep(op_.number, case_, settings.record);
     if (fake_.recorded()) fake_.end(op_, stack_, written(), level_ == OA_CONTENTS);
     const size_t before = seen_.size();
+    if (place_ == PYTHON) note_sharing();
     if (!tried("a call could not be observed", [&] { see_returned(); })) return;
     Call call(op_.expected, seen_.contiguous());
     const bool once = count_once(), left = moved();
@@ -282,6 +280,15 @@ class ObservedCall {
     bool left = false;
     if (backend_ != nullptr) tried("the current device is not known", [&] { left = backend_->getDevice().index() != current_; });
     return left;
+  }
+
+  void note_sharing() const {
+    each_result(op_, stack_, [&](TensorImpl* view, size_t r) {
+      if (view == nullptr || storage_of(view) == nullptr || op_.expected.returns[r].bases == 0) return;
+      for (TensorImpl* base : arguments()) {
+        if (base != nullptr && base != view && storage_of(base) == storage_of(view)) python::shared(view, base);
+      }
+    });
   }
 
   // has_to_be_held reports whether an argument may be freed by the call: only the stack has it, or a list in which a
@@ -318,7 +325,7 @@ class ObservedCall {
       seen_.word(count(v, s.list != 0));
       each(v, s.list != 0, [&](TensorImpl* impl) {
         const size_t at = seen_.size();
-        see(impl, level_ == OA_CONTENTS && (impl == nullptr || has_numbers(impl)) ? OA_METADATA : OA_IDENTITY);
+        see(impl, level_ == OA_CONTENTS && (impl == nullptr || has_numbers(impl)) ? OA_METADATA : OA_IDENTITY, s.list != 0);
         HeadOf<Reply> head{seen_, at};
         if (place_ == ABOVE_AUTOGRAD && impl != nullptr) {  // autograd may hold both
           head.set_impl_uses(OA_UNCOUNTED);
@@ -336,11 +343,10 @@ class ObservedCall {
   // be in their memory: the storage, the address and number of its bytes.
   void see_earlier() {
     std::vector<int64_t> there;
-    if (!foreign_.empty()) {
-      unallocated.each(op_.number, [&](const c10::StorageImpl* storage) {
-        there.insert(there.end(), {reinterpret_cast<int64_t>(storage), reinterpret_cast<int64_t>(bytes_of(storage)), int64_t(size_of(storage))});
-      });
-    }
+    const auto write = [&](const c10::StorageImpl* storage) {
+      there.insert(there.end(), {reinterpret_cast<int64_t>(storage), reinterpret_cast<int64_t>(bytes_of(storage)), int64_t(size_of(storage))});
+    };
+    if (!foreign_.empty()) unallocated.each(op_.number, write);
     seen_.word(there.size() / 3);
     for (int64_t word : there) seen_.word(word);
   }

@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <unordered_set>
 
+#include "channel.h"
 #include "confine.h"
 
 namespace opassert::python {
@@ -18,8 +21,7 @@ c10::impl::PyInterpreter* interpreter = nullptr;
 
 namespace {
 
-// pyobj returns the Python object of a tensor, or null. Versions differ in where it
-// is stored, and in the function that returns it.
+// pyobj returns the Python object of a tensor, or null. Versions differ in where it is, and in what returns it.
 template <class T>
 auto pyobj(T* impl, c10::impl::PyInterpreter*, int, int) -> decltype(impl->pyobj_slot()->load_pyobj()) {
   return impl->pyobj_slot()->load_pyobj();
@@ -93,19 +95,14 @@ std::string text(PyObject* o) {
 template <class V, class F>
 V get(PyObject* of, const char* name, V none, F&& f) {
   PyObject* attribute = attribute_(of, name);
-  if (attribute == nullptr) {
-    clear_();
-    return none;
-  }
+  if (attribute == nullptr) return clear_(), none;
   V v = f(attribute);
   drop_(attribute);
   return v;
 }
 
 std::string name(PyObject* type) {
-  auto of = [&](const char* attribute) {
-    return get(type, attribute, std::string(), [&](PyObject* o) { return text(o); });
-  };
+  auto of = [&](const char* attribute) { return get(type, attribute, std::string(), text); };
   return of("__module__") + "." + of("__qualname__");
 }
 
@@ -124,22 +121,16 @@ void run_collector() {
 
 // The class may inherit the method, and it may be decorated.
 constexpr const char* kMethod = R"py(
-import linecache
-name, fields = "__torch_dispatch__", [owner.__module__ + "." + owner.__qualname__, "", "", ""]
-for base in type.__dict__["__mro__"].__get__(owner):
-    found = type.__dict__["__dict__"].__get__(base).get(name)
-    if found is None:
-        continue
-    found = getattr(found, "__func__", found)
-    while hasattr(found, "__wrapped__"):
-        found = found.__wrapped__
-    fields[1] = base.__module__ + "." + base.__qualname__ + "." + name
-    code = getattr(found, "__code__", None)
-    if code is not None:
-        lines = range(code.co_firstlineno, code.co_firstlineno + 100)
-        starts = (line for line in lines if linecache.getline(code.co_filename, line).lstrip().startswith("def "))
-        fields[2:] = [code.co_filename, str(next(starts, code.co_firstlineno))]
-    break
+import inspect, linecache
+name, own = "__torch_dispatch__", type.__dict__["__dict__"].__get__
+base = next(base for base in type.__dict__["__mro__"].__get__(owner) if name in own(base))
+found = own(base)[name]
+code = getattr(inspect.unwrap(getattr(found, "__func__", found)), "__code__", None)
+fields = [owner.__module__ + "." + owner.__qualname__, base.__module__ + "." + base.__qualname__ + "." + name, "", ""]
+if code is not None:
+    lines = range(code.co_firstlineno, code.co_firstlineno + 100)
+    starts = (line for line in lines if linecache.getline(code.co_filename, line).lstrip().startswith("def "))
+    fields[2:] = [code.co_filename, str(next(starts, code.co_firstlineno))]
 method = "\x1f".join(field.replace("\n", " ").replace("\x1f", " ") for field in fields)
 )py";
 
@@ -154,6 +145,15 @@ PyObject* type_of(PyObject* object) {
 PyObject* type_of(TensorImpl* impl) {
   PyObject* object = impl != nullptr && impl->is_python_dispatch() ? pyobj(impl, interpreter, 0, 0) : nullptr;
   return object != nullptr ? type_of(object) : nullptr;
+}
+
+Mutex sharing;
+
+// shares reports whether a class is one of those with views on their bases' storages, or adds it, which it reports.
+bool shares(PyObject* type, bool adds) {
+  static auto& all = *new std::unordered_set<PyObject*>;  // each with a reference
+  std::lock_guard<std::mutex> lock(sharing);
+  return adds ? all.insert(type).second : all.count(type) > 0;
 }
 
 constexpr int kFile = 257;  // Py_file_input
@@ -342,20 +342,23 @@ void hide(Difference (*included)(), Difference (*excluded)(), void (*ending)()) 
   put_(names, "hide", hide);
   put_(names, "end", end);
   PyObject* none = run_(kHide, kFile, names, names);
-  for (PyObject* object : {none, hide, end, names}) {
-    if (object != nullptr) drop_(object);
-  }
+  for (PyObject* object : {none, hide, end, names}) drop_(object);  // or null
   clear_();
 }
 
 Lock::Lock() : state_(ensure_()) {}
 Lock::~Lock() { release_(state_); }
 
-int64_t traits(TensorImpl* impl, int64_t seen) {
-  PyObject* object = pyobj(impl, interpreter, 0, 0);
-  if (object == nullptr) return seen;
-  if (get(type_of(object), "__opassert_reports_views__", false, [&](PyObject* o) { return is_true_(o) == 1; })) seen |= OA_REPORTS_VIEWS;
-  return seen;
+int64_t traits(TensorImpl* impl, int64_t seen, bool listed) {
+  PyObject* type = seen & OA_WRAPPER_SUBCLASS ? type_of(impl) : nullptr;
+  const auto says = [&](PyObject* o) { return is_true_(o) == 1; };
+  return type && ((!listed && shares(type, false)) || get(type, "__opassert_reports_views__", false, says)) ? seen | OA_REPORTS_VIEWS : seen;
+}
+
+void shared(TensorImpl* view, TensorImpl* base) {
+  Lock lock;
+  PyObject* type = type_of(view);
+  if (type != nullptr && type == type_of(base) && shares(type, true)) type_(pyobj(view, interpreter, 0, 0));
 }
 
 std::string class_of(TensorImpl* impl) {
@@ -399,16 +402,9 @@ std::string answerer(const std::vector<TensorImpl*>& arguments, const std::vecto
 }
 
 void find_origin(const std::string& line, void (*tell)(const std::string& line, const std::string& frames)) {
-  struct Asked {
-    std::string line;
-    void (*tell)(const std::string& line, const std::string& frames);
-  };
-  auto* later = new Asked{line, tell};
-  auto find = [](void* p) {
-    std::unique_ptr<Asked> asked(static_cast<Asked*>(p));
-    asked->tell(asked->line, origin(asked->line));
-    return 0;
-  };
+  using Later = std::function<void()>;
+  auto* later = new Later([=] { tell(line, origin(line)); });
+  auto find = [](void* p) { return (*std::unique_ptr<Later>(static_cast<Later*>(p)))(), 0; };
   if (pending_(find, later) != 0) delete later;  // too many at once: opassert gets no origin
 }
 

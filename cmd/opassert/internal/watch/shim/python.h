@@ -27,9 +27,8 @@ bool start();
 // starts reports whether a thread with a start function is Python's.
 bool starts(void* (*run)(void*));
 
-// hide makes torch._C return this thread's included and excluded keys with the differences that these functions
-// return, and Python call ending when the program ends. It is called while the interpreter loads torch._C, before
-// anything else can use it.
+// hide makes torch._C return this thread's keys with the differences that these functions return, and Python call ending
+// when the program ends. It is called while the interpreter loads torch._C, before anything else can use it.
 void hide(Difference (*included)(), Difference (*excluded)(), void (*ending)());
 
 // Lock holds Python's lock. It is taken only where Python is about to be called anyway, or just was.
@@ -41,8 +40,9 @@ class Lock {
   ~Lock();
 };
 
-// traits returns a tensor's traits with those of its class, which observe can't know.
-int64_t traits(TensorImpl* impl, int64_t seen);
+// traits returns a tensor's traits with those of its class, by what it says, or by a shared view, but not in lists.
+int64_t traits(TensorImpl* impl, int64_t seen, bool listed);
+void shared(TensorImpl* view, TensorImpl* base);
 std::string class_of(TensorImpl* impl);
 
 // modes describes all active modes, a line each, outermost first; see mode.go. has_mode reports whether one of a class
@@ -51,14 +51,13 @@ std::string modes();
 bool has_mode(const std::string& of);
 PyObject* innermost_mode();
 
-// answerer describes the class that answers a call: the class, the class and name of the called method, and its
-// place. It is the innermost mode, or else the class of an argument, in PyTorch's order; of several, which may
-// decline, that of a result. "" if no class does.
+// answerer describes the class that answers a call, the called method and its place: the innermost mode, or else the
+// class of an argument, in PyTorch's order; of several, which may decline, that of a result. "" if no class does.
 std::string answerer(const std::vector<TensorImpl*>& arguments, const std::vector<TensorImpl*>& results);
 
-// find_origin makes Python's main thread look up the origin in the program of a line of code that PyTorch's compiler
-// generated, FILE:NUMBER, at the next opportunity: an observed call does not hold Python's lock, and must not wait for
-// it. tell gets the line, and file, number and function of each frame, outermost first.
+// find_origin makes Python's main thread look up the origin of a line of code that PyTorch's compiler generated,
+// FILE:NUMBER, later: an observed call must not wait for Python's lock. tell gets the line, and file, number and function
+// of each frame, outermost first.
 void find_origin(const std::string& line, void (*tell)(const std::string& line, const std::string& frames));
 
 // fork is called with Python's lock, and leaves it to both processes.
@@ -72,8 +71,7 @@ bool has_module(const char* name);
 // without_formula reports whether an operator was made by torch.library.custom_op and has no formula for autograd.
 bool without_formula(const std::string& op);
 
-// stand_in replaces the function that calls __torch_dispatch__ by f, in the table
-// through which libtorch calls Python, and returns the old one.
+// stand_in replaces what calls __torch_dispatch__ by f, in the table through which libtorch calls Python. It returns it.
 using Dispatch = void (*)(const c10::impl::PyInterpreterVTable*, const c10::OperatorHandle&, std::vector<c10::IValue>*);
 Dispatch stand_in(Dispatch f);
 

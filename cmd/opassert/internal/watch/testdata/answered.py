@@ -41,6 +41,17 @@ class Viewing(Wrapper):
     __opassert_reports_views__ = True
 
 
+class Sharing(Correct):
+    """Says nothing of its views: they share storage, except some."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        if func.overloadpacket.__name__ == "view":
+            return super().__torch_dispatch__(func, types, args, kwargs)
+        out = cls.around(func, args, kwargs)
+        return out.inner if func.overloadpacket.__name__ == "select" else out
+
+
 class Declining(Wrapper):
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
@@ -110,6 +121,7 @@ def broken():
     ones(Viewing).split(1)  # OA004 aten::split Viewing Wrapper, OA004 aten::split Viewing Wrapper
     ones(Copying).t()  # OA004 aten::t Copying
     ones(Copying).mul_(2)  # OA006 aten::mul_ Copying
+    ones(Sharing).view(6), ones(Sharing).t()  # OA004 aten::t Sharing
     Correct(ones(Wrapper)).add_(1)  # OA006 aten::add_ Wrapper
     Heir(ones(Viewing)).add_(1)  # OA006 aten::add_ Heir Wrapper, OA006 aten::add_ Viewing Wrapper
     ones(Heir).add_(ones(Decorated))  # OA006 aten::add_ Decorated, OA006 aten::add_ Heir Wrapper
@@ -127,7 +139,14 @@ def broken():
             x.sub_(1)  # OA006 aten::sub_ Renewing
 
 
+def noted():
+    ones(Sharing).view(6), ones(Sharing).split(1)
+    ones(Sharing).detach()  # OA004 aten::detach Sharing
+    ones(Sharing).select(0, 1)  # OA004 aten::select Sharing
+
+
 def healthy():
+    ones(Wrapper).t(), ones(Wrapper).view(6), ones(Sharing).t(), ones(Sharing).detach()
     x = ones(Correct)
     x.add_(1), x.copy_(torch.zeros(2, 3)), x.t(), x.view(6), x.split(1), torch.add(x, 1, out=ones(Correct)), x.detach(), x.zero_()
     Correct(ones(Correct)).add_(1)
@@ -138,4 +157,4 @@ def healthy():
         torch.ones(3).add_(1).view(3)
 
 
-{"broken": broken, "healthy": healthy}[sys.argv[1]]()
+{"broken": broken, "noted": noted, "healthy": healthy}[sys.argv[1]]()
