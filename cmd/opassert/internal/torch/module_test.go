@@ -784,6 +784,44 @@ func saw(t *testing.T, got answer, status int, module string) map[string]string 
 	return said
 }
 
+// Formulas in C++ are judged as those in Python are, and nothing is said of right ones.
+func TestFormulasInCpp(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		formulas := compile.CppLibrary{Name: "formulas", Files: []fs.FS{os.DirFS("../../../../testdata/oplib")}, Units: []string{"formulas.cpp"}}
+		library := must.Get(formulas.Path(python.Torch))(t)
+		folder := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(folder, "loads.py"), fmt.Appendf(nil, "import torch\n\ntorch.ops.load_library(%q)\n", library), 0o644))
+		got := check(t, python, folder, "-module", "loads", "-n", "20", "-json")
+		said := saw(t, got, 1, "formulas.cpp")
+		for op, words := range map[string]string{
+			"half_square": "its gradient of x is not the derivative: ",
+			"swapped":     "its gradient of a is not the derivative: ",
+			"missing":     "its gradient of b is not the derivative: none along a direction in which the op changes",
+			"one":         "its backward raises RuntimeError: function .* returned an incorrect number of gradients \\(expected 2, got 1\\)",
+			"three":       "its backward raises RuntimeError: function .* returned an incorrect number of gradients \\(expected 2, got 3\\)",
+			"wide":        "its backward raises RuntimeError: Function .* returned an invalid gradient at index 0 - got \\[",
+			"changed":     "its gradient of x is not the derivative: ",
+			"unmarked_":   "its formula is lost: x is written, and its gradient is that of the old value",
+		} {
+			if !regexp.MustCompile("(?m)^OA014 " + words).MatchString(said["formulas::"+op]) {
+				t.Errorf("%s: said is %q, want %q", op, said["formulas::"+op], words)
+			}
+			delete(said, "formulas::"+op)
+		}
+		for op, words := range said {
+			if strings.Contains(words, "OA014") {
+				t.Errorf("%s is right, and said is %q", op, words)
+			}
+		}
+		text := check(t, python, folder, "-module", "loads", "-n", "20", "-v", "-op", "derived::no_gradient", "-op", "derived::rows").stdout
+		for _, reason := range []string{"its kernel for autograd raises that there is no gradient", "no argument can require grad, or the call raises where one does"} {
+			if !regexp.MustCompile(`\n  not compared with rules \d+: ` + reason + `\n`).MatchString(text) {
+				t.Errorf("no count of %q:\n%s", reason, text)
+			}
+		}
+	})
+}
+
 // With -python and no module the fakes are those of PyTorch's own ops, in Python where it
 // has some: they are called, also under symbolic sizes.
 func TestFakesOfPyTorch(t *testing.T) {

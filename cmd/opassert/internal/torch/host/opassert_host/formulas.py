@@ -37,7 +37,7 @@ class Rules(GradientChecks):
     def __init__(self, function, args, kwargs, all):
         self.all = all  # else a formula that a user registered, and rules
         self.function, self.schema, self.name = function, function._schema, function.name()
-        self.faults, self.unmade = [], []
+        self.faults, self.unmade, self.graded_ran = [], [], False
         arguments = {a.name: a for a in self.schema.arguments}
         paths, self.spec = tree_flatten_with_path({**dict(zip(arguments, args)), **kwargs})
         self.leaves = [leaf for _, leaf in paths]
@@ -45,8 +45,10 @@ class Rules(GradientChecks):
         self.tensors = list(self.named)
         self.devices = {self.leaves[i].device.type for i in self.tensors} - {"cpu", "meta"}
         keys = ["Autograd" + torch._C._dispatch_key_for_device(d) for d in sorted(self.devices)]
+        has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+        kernels = [k for k in ("Autograd", "AutogradCPU", *keys) if has_kernel(self.name, k)]
         # The dispatch key of a kernel that is registered for autograd on one of the devices alone, or None.
-        self.device_rule = next((k for k in keys if torch._C._dispatch_has_kernel_for_dispatch_key(self.name, k)), None)
+        self.device_rule = next((k for k in kernels if k in keys), None)
         # torch.manual_seed records a stack for each driver that is not started.
         self.seed = torch.manual_seed if self.devices else torch.default_generator.manual_seed
         self.written = [i for i, n in self.named.items() if is_written(arguments[n])]
@@ -55,9 +57,10 @@ class Rules(GradientChecks):
         dtypes = {i: self.leaves[i].dtype for i in self.tensors}
         # PyTorch lacks kernels for complex32.
         self.graded = [i for i, d in dtypes.items() if d.is_floating_point or d in (torch.complex64, torch.complex128)]
-        below = all and torch._C._dispatch_has_kernel_for_dispatch_key(self.name, "AutogradCPU")
-        known = registered.formula(self.name)[0] or registered.rules.get(self.name) or dispatch_rules(self.name)
-        self.has = bool(known or below or self.device_rule)  # a formula or rules: else only the kernel is left
+        users = registered.formula(self.name)[0]
+        known = users or registered.rules.get(self.name) or dispatch_rules(self.name)
+        self.cpp = kernels and not users and self.name not in registered.before  # of a library that a module loaded
+        self.has = bool(known or self.cpp or self.device_rule)  # a formula or rules: else only the kernel is left
 
     def add(self, saw, fix="", argument="", note="", symptom=""):
         if not any(f["argument"] == argument for f in self.faults):
@@ -69,7 +72,9 @@ class Rules(GradientChecks):
         leaves = [replace(i, v.detach().clone()) if isinstance(v, torch.Tensor) else v for i, v in enumerate(self.leaves)]
         given = tree_unflatten(leaves, self.spec)
         self.seed(0)
-        return leaves, self.function(**given)
+        values = self.function(**given)
+        self.graded_ran |= any(getattr(leaf, "requires_grad", False) for leaf in leaves)
+        return leaves, values
 
     # Autograd.
 
@@ -100,6 +105,8 @@ class Rules(GradientChecks):
         try:
             first = self.gradients(results, leaves, self.graded, given)
         except Exception as error:
+            if self.cpp and str(error).startswith("derivative for "):  # of autogradNotImplementedFallback
+                return self.unmade.append("its kernel for autograd raises that there is no gradient")
             return self.add_raised("its backward raises", error, symptom="backward")
         for name, tensor, was in kept:
             if changed(tensor, was):
@@ -225,7 +232,8 @@ class Rules(GradientChecks):
         with contextlib.suppress(Exception):  # as in the call itself
             leaves, _ = self.call(passed)
             for i, node in before.items():
-                if self.place[0] and leaves[i].grad_fn is node and changed(leaves[i], bytes_of(self.leaves[i])):
+                ours = self.place[0] or self.cpp
+                if ours and leaves[i].grad_fn is node and changed(leaves[i], bytes_of(self.leaves[i])):
                     said = f"its formula is lost: {self.named[i]} is written, and its gradient is that of the old value"
                     self.add(said, "name it in ctx.mark_dirty()", self.named[i])
 
@@ -354,7 +362,7 @@ class Rules(GradientChecks):
         cast = getattr(custom, "_autocast_dtype", {"cpu": getattr(custom, "_autocast_cpu_dtype", None)})
         autocast = cast.get("cpu") or rules.get("AutocastCPU") and torch.bfloat16
         users, own = registered.formula(self.name)[0], registered.formula(self.name, self.device_rule)
-        formula = self.has and (self.all or self.device_rule or users and not users.startswith(ROOT))
+        formula = self.has and (self.all or self.cpp or self.device_rule or users and not users.startswith(ROOT))
         with torch.random.fork_rng(devices=[]):
             if self.graded:
                 with torch.enable_grad():
@@ -368,6 +376,8 @@ class Rules(GradientChecks):
             for kind, rule in dispatch_rules(self.name).items():
                 self.check_dispatch(kind, rule)
             self.place = registered.kernel(self.name)
+            if formula and not (self.graded_ran or vmap or autocast or dispatch_rules(self.name)):
+                self.unmade.append("no argument can require grad, or the call raises where one does")
             if not self.graded or any(self.leaves[i].dtype != torch.float32 for i in self.graded):
                 return
             if autocast:

@@ -123,11 +123,11 @@ class Registrations:
     def imported(self, load):
         """Records what the user's modules register, and returns a function that lists the ops that they add."""
         names = torch._C._dispatch_get_all_op_names
-        before = set(names())
+        self.before = set(names())
         self.record()
         for module in filter(None, os.environ["OPASSERT_MODULES"].split(",")):
             load(module)
-        return lambda: [op for op in sorted(set(names()) - before) if not self.own(op)]
+        return lambda: [op for op in sorted(set(names()) - self.before) if not self.own(op)]
 
     def add(self, name, key, function):
         if site(function)[0]:
