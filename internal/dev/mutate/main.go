@@ -37,7 +37,8 @@ import (
 func main() {
 	name := flag.String("name", "mutate", "the `name` of the files, for the score")
 	tests := flag.String("tests", "", "the `packages` whose tests must notice, separated by commas, the fastest first")
-	skip := flag.String("skip", "", "a regular `expression` of tests to leave out, such as those of inlining, which every mutant changes")
+	skip := flag.String("skip", "", "a regular `expression` of tests to leave out, such as those of inlining, "+
+		"which every mutant changes")
 	part := share{1, 1}
 	flag.Var(&part, "part", "break each Nth condition, beginning with the Kth: `K/N`")
 	flag.Parse()
@@ -72,8 +73,10 @@ func (s *score) print(w io.Writer, name string) {
 		fmt.Fprintf(w, "%v: equivalent as %s: %s\n", m.pos, m.way, m.excuse)
 	}
 	killed := s.killed + len(s.errant)
-	fmt.Fprintf(w, "%s: %d conditions, %d mutants killed, %d of them by the time limit, %d equivalent, %d survived, %d of them unreached: score %.1f%%\n",
-		name, s.conditions, killed, s.late, len(s.equivalent), len(s.survived), s.unreached, 100*float64(killed)/float64(max(1, killed+len(s.survived))))
+	part := 100 * float64(killed) / float64(max(1, killed+len(s.survived)))
+	fmt.Fprintf(w, "%s: %d conditions, %d mutants killed, %d of them by the time limit, %d equivalent, "+
+		"%d survived, %d of them unreached: score %.1f%%\n",
+		name, s.conditions, killed, s.late, len(s.equivalent), len(s.survived), s.unreached, part)
 }
 
 // measure runs the tests on every mutant of a part of the files' conditions.

@@ -73,7 +73,8 @@ func instrument(files []string, dir string) ([]condition, string, error) {
 		if err := os.WriteFile(copied, switched(src, found, len(conditions)), 0o666); err != nil {
 			return nil, "", err
 		}
-		if err := os.WriteFile(switchFile, fmt.Appendf(nil, switchSource, tree.Name.Name, variable, recorder), 0o666); err != nil {
+		text := fmt.Appendf(nil, switchSource, tree.Name.Name, variable, recorder)
+		if err := os.WriteFile(switchFile, text, 0o666); err != nil {
 			return nil, "", err
 		}
 		replace[abs] = copied
@@ -204,7 +205,8 @@ func directives(fset *token.FileSet, tree *ast.File) (map[int]map[string]string,
 			pos := fset.Position(comment.Pos())
 			way, reason, ok := strings.Cut(text, ": ")
 			if !ok || !slices.Contains(ways, way) {
-				return nil, fmt.Errorf("%v: want //mutate:equivalent WAY: REASON, where WAY is one of %s", pos, strings.Join(ways, ", "))
+				return nil, fmt.Errorf("%v: want //mutate:equivalent WAY: REASON, where WAY is one of %s",
+					pos, strings.Join(ways, ", "))
 			}
 			excuses[pos.Line] = map[string]string{way: reason}
 		}

@@ -36,7 +36,8 @@ func build(packages []string, skip, overlay, dir string) (*testSuite, error) {
 		if err != nil {
 			return nil, fmt.Errorf("go list %s: %w", pkg, err)
 		}
-		p := testPart{path: filepath.Join(dir, strconv.Itoa(i)+".test"), dir: strings.TrimSpace(string(out)), pkg: pkg, skip: skip, limit: time.Hour}
+		p := testPart{path: filepath.Join(dir, strconv.Itoa(i)+".test"), dir: strings.TrimSpace(string(out)),
+			pkg: pkg, skip: skip, limit: time.Hour}
 		cmd := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", p.path, pkg)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("go test -c %s: %w\n%s", pkg, err, out)
@@ -65,7 +66,8 @@ func (s *testSuite) measure() error {
 		cmd.Env = append(cmd.Env, recorder+"="+log)
 		start := time.Now()
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("the tests of %s fail without a mutant, when only %q run, without %q:\n%s", p.pkg, p.run, p.skip, out)
+			return fmt.Errorf("the tests of %s fail without a mutant, when only %q run, without %q:\n%s",
+				p.pkg, p.run, p.skip, out)
 		}
 		p.took = time.Since(start)
 		p.limit = 10*time.Second + 10*p.took
