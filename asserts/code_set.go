@@ -1,6 +1,7 @@
 package asserts
 
 import (
+	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -61,3 +62,27 @@ func (s *Codes) UnmarshalText(text []byte) error {
 
 // Counts holds a number for each check, by its code.
 type Counts [numCodes]int
+
+// MarshalJSON writes the numbers that are not zero, by code.
+func (n Counts) MarshalJSON() ([]byte, error) {
+	byCode := make(map[Code]int)
+	for c := range AllCodes.All() {
+		if n[c] != 0 {
+			byCode[c] = n[c]
+		}
+	}
+	return json.Marshal(byCode)
+}
+
+// UnmarshalJSON reads the JSON of MarshalJSON.
+func (n *Counts) UnmarshalJSON(text []byte) error {
+	var byCode map[Code]int
+	if err := json.Unmarshal(text, &byCode); err != nil {
+		return err
+	}
+	*n = Counts{}
+	for c, count := range byCode {
+		n[c] = count
+	}
+	return nil
+}

@@ -415,6 +415,24 @@ func TestPoliciesAreApart(t *testing.T) {
 	}
 }
 
+func TestCountsInJSON(t *testing.T) {
+	var counts asserts.Counts
+	counts[asserts.InputImpl], counts[asserts.UndeclaredWrite] = 3, 7
+	text, err := json.Marshal(counts)
+	if err != nil || string(text) != `{"OA001":3,"OA009":7}` {
+		t.Errorf("%s, %v", text, err)
+	}
+	got := asserts.Counts{asserts.FreshImpl: 1}
+	if err := json.Unmarshal(text, &got); err != nil || got != counts {
+		t.Errorf("read back as %v, %v", got, err)
+	}
+	for _, bad := range []string{`{"OA001": "x"}`, `{"OA999": 1}`, `[1]`} {
+		if err := json.Unmarshal([]byte(bad), &got); err == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
+}
+
 // A check shares a row of a preset only if trait and reason are the same.
 func TestAddSkip(t *testing.T) {
 	row := asserts.Row{Trait: asserts.DirectSubclass, Unless: asserts.WrapperSubclass, Reason: "why"}

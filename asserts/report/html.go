@@ -48,16 +48,16 @@ type pageCrash struct {
 
 // A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by device and code.
 type pageRow struct {
-	Op      string                                 `json:"op"`
-	Kernel  engine.KernelKind                      `json:"kernel,omitempty"`
-	Cases   int                                    `json:"cases"`
-	Ran     int                                    `json:"ran"`
-	Why     string                                 `json:"why,omitempty"` // why it never ran
-	Judged  map[engine.Device]map[asserts.Code]int `json:"judged,omitempty"`
-	Skipped map[engine.Device]map[asserts.Code]int `json:"skipped,omitempty"`
-	Found   map[engine.Device]map[asserts.Code]int `json:"found,omitempty"`
-	Tried   map[string]int                         `json:"tried,omitempty"` // the list of an argument's value classes
-	Refused map[string]int                         `json:"refused,omitempty"`
+	Op      string                           `json:"op"`
+	Kernel  engine.KernelKind                `json:"kernel,omitempty"`
+	Cases   int                              `json:"cases"`
+	Ran     int                              `json:"ran"`
+	Why     string                           `json:"why,omitempty"` // why it never ran
+	Judged  map[engine.Device]asserts.Counts `json:"judged,omitempty"`
+	Skipped map[engine.Device]asserts.Counts `json:"skipped,omitempty"`
+	Found   map[engine.Device]asserts.Counts `json:"found,omitempty"`
+	Tried   map[string]int                   `json:"tried,omitempty"` // the list of an argument's value classes
+	Refused map[string]int                   `json:"refused,omitempty"`
 }
 
 // WriteHTML writes the report as one self-contained page.
@@ -119,18 +119,13 @@ func (op *OpResult) pageRow() pageRow {
 		row.Why = op.Reason()
 		return row
 	}
-	type counts = map[asserts.Code]int
-	row.Judged, row.Skipped, row.Found = map[engine.Device]counts{}, map[engine.Device]counts{}, map[engine.Device]counts{}
+	type byDevice = map[engine.Device]asserts.Counts
+	row.Judged, row.Skipped, row.Found = byDevice{}, byDevice{}, byDevice{}
 	for device, t := range op.Devices {
 		if t.Judged == (asserts.Counts{}) {
 			continue
 		}
-		judged, skipped, found := make(counts), make(counts), make(counts)
-		for c := range asserts.AllCodes.All() {
-			if n := t.Judged[c]; n != 0 {
-				judged[c] = n
-			}
-		}
+		var skipped, found asserts.Counts
 		for _, s := range t.Skips {
 			skipped[s.Code] += s.Count
 		}
@@ -139,7 +134,7 @@ func (op *OpResult) pageRow() pageRow {
 				found[f.Violation.Code] += f.Times
 			}
 		}
-		row.Judged[device], row.Skipped[device], row.Found[device] = judged, skipped, found
+		row.Judged[device], row.Skipped[device], row.Found[device] = t.Judged, skipped, found
 	}
 	return row
 }
