@@ -9,17 +9,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/slicesx"
-	"github.com/opassert/opassert/internal/tensor"
 )
 
 // A debugged is a library that was built with -g.
@@ -228,22 +224,6 @@ func (d *debugged) kernel(pc uint64) (at asserts.Site) {
 		}
 	}
 	return cmp.Or(at, d.declared(d.functions[i]))
-}
-
-// locate sets the place of an op of a library that was built with -g to where its kernel begins.
-func (l *Libtorch) locate(op *libtorch.Op, o *engine.Operator) {
-	if !o.Added || op.Kernel == 0 {
-		return
-	}
-	process := "self"
-	if server := l.Server(); server != 0 {
-		process = strconv.Itoa(server)
-	}
-	path, offset := mapped(process, op.Kernel)
-	if begins(filepath.Base(path), tensor.Libraries) {
-		return // of a kernel in Python
-	}
-	o.Site = cmp.Or(debug(path).kernel(offset), o.Site)
 }
 
 // mapped returns the file that a process has at an address, and the offset from where that begins.

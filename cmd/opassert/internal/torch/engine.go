@@ -151,6 +151,22 @@ func (l *Libtorch) Operators() ([]engine.Operator, error) {
 	return all, nil
 }
 
+// locate sets the place of an op of a library that was built with -g to where its kernel begins.
+func (l *Libtorch) locate(op *libtorch.Op, o *engine.Operator) {
+	if !o.Added || op.Kernel == 0 {
+		return
+	}
+	process := "self"
+	if server := l.Server(); server != 0 {
+		process = strconv.Itoa(server)
+	}
+	path, offset := mapped(process, op.Kernel)
+	if begins(filepath.Base(path), tensor.Libraries) {
+		return // of a kernel in Python
+	}
+	o.Site = cmp.Or(debug(path).kernel(offset), o.Site)
+}
+
 func (l *Libtorch) Operator(name string) (engine.Operator, error) {
 	op, err := libtorch.Lookup(name)
 	if err != nil {
