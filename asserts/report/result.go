@@ -228,7 +228,8 @@ func (r *OpResult) find(f *Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// Settle removes findings about the parts of a tensor that repeat one about the tensor, makes a fake that raises for
+// Settle removes findings about the parts of a tensor that repeat one about the tensor, and that a result shares memory
+// with an argument for which the call has the tensor of the one that it does share memory with. It makes a fake that raises for
 // some calls alone a note, and says in how many calls an op that decomposes shares memory.
 func (r *OpResult) Settle() {
 	repeats := func(f *Finding) bool {
@@ -239,7 +240,19 @@ func (r *OpResult) Settle() {
 				whole.Index == part.Index
 		})
 	}
+	passedTwice := func(f *Finding) bool {
+		return strings.Contains(f.Recipe, "same:") || strings.Contains(f.Recipe, "view:")
+	}
+	explained := func(f *Finding) bool {
+		a := f.Violation
+		return passedTwice(f) && slices.ContainsFunc(r.Findings, func(g *Finding) bool {
+			b := g.Violation
+			return a.Code == b.Code && a.Subject.Return && a.Subject == b.Subject && a.Against.Name != b.Against.Name &&
+				!passedTwice(g)
+		})
+	}
 	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), repeats)
+	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), explained)
 	for _, f := range r.Findings {
 		if f.Violation.Symptom == asserts.FakeRaises && r.Devices[engine.Fake].Judged[asserts.MetaAlias] > 0 {
 			f.Violation.Limit("for some calls")

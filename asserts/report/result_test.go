@@ -295,6 +295,40 @@ func TestSettle(t *testing.T) {
 	}
 }
 
+// An alias that only calls with one tensor for two arguments show is left out, if the other argument explains it.
+func TestSettleTensorPassedTwice(t *testing.T) {
+	with := func(code asserts.Code, result int, against, recipe string) *Finding {
+		f := finds(code, result, "result", "it shares StorageImpl with "+against)
+		f.Violation.Subject.Return, f.Violation.Against.Name, f.Recipe = true, against, recipe
+		return f
+	}
+	const plain, same, view = "{x: float32[2], y: float32[2]}", "{x: float32[2], y: same:x}", "{x: float32[2], y: view:x}"
+	y := with(asserts.UndeclaredAlias, 0, "y", plain)
+	argument := with(asserts.UndeclaredAlias, 0, "x", same)
+	argument.Violation.Subject.Return = false
+	for name, tt := range map[string]struct {
+		f    *Finding
+		left bool
+	}{
+		"the same tensor":  {with(asserts.UndeclaredAlias, 0, "x", same), false},
+		"a view of it":     {with(asserts.UndeclaredAlias, 0, "x", view), false},
+		"two tensors":      {with(asserts.UndeclaredAlias, 0, "x", plain), true},
+		"another result":   {with(asserts.UndeclaredAlias, 1, "x", same), true},
+		"another check":    {with(asserts.FreshStorage, 0, "x", same), true},
+		"the same subject": {with(asserts.UndeclaredAlias, 0, "y", same), true},
+		"an argument":      {argument, true},
+	} {
+		op := &OpResult{Findings: []*Finding{y, tt.f}}
+		if op.Settle(); len(op.Findings) != 1 && !tt.left || len(op.Findings) != 2 && tt.left {
+			t.Errorf("%s: %d findings", name, len(op.Findings))
+		}
+	}
+	op := &OpResult{Findings: []*Finding{with(asserts.UndeclaredAlias, 0, "x", same), with(asserts.UndeclaredAlias, 0, "y", same)}}
+	if op.Settle(); len(op.Findings) != 2 {
+		t.Errorf("neither explains the other, and %d are left", len(op.Findings))
+	}
+}
+
 // That an op that decomposes shares memory is said with the number of calls.
 func TestSettleSharing(t *testing.T) {
 	op := new(OpResult)
