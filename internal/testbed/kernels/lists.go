@@ -62,7 +62,7 @@ func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
 	n := self.Size(dim)
 	c10.Check(int64(len(out)) == n, "%d out tensors for %d pieces", len(out), n)
-	for i, piece := range UnbindInt(self, dim) {
-		copyOut(out[i], piece)
+	for i, t := range out { // one piece at a time, which copyOut releases even where it panics
+		copyOut(t, SelectInt(self, dim, int64(i)))
 	}
 }

@@ -91,7 +91,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book 
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	hold := asserts.CodesOf(asserts.UndeclaredWrite)
 	if _, ok := e.(engine.ArgumentKeeper); ok {
-		hold |= asserts.CodesOf(asserts.InputStorage, asserts.KeptArgument)
+		hold |= asserts.CodesOf(asserts.InputImpl, asserts.InputStorage, asserts.KeptArgument)
 	}
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),

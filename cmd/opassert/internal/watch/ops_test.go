@@ -16,7 +16,7 @@ import (
 // opRecord is what the watcher sends of an operator: marks, and its line in the listing, with an
 // argument or a return a record.
 func opRecord(marks, name, flags string, records ...string) string {
-	text := marks + "\n" + strings.Join([]string{"op", "64", name, "", "CPU", flags, "", ""}, "\x1f") + "\x1e"
+	text := marks + "\n" + strings.Join([]string{"op", "64", name, "", "CPU", flags, "", "", ""}, "\x1f") + "\x1e"
 	for _, r := range records {
 		text += strings.ReplaceAll(r, "|", "\x1f") + "\x1e"
 	}

@@ -54,7 +54,7 @@ def check_function(code, what, op, schema, function, before=()):
         return
     if code == "OA012":
         for argument, fault in defaults_beyond(places_of(takes, schema.arguments), schema.arguments):
-            wrong(code, op, place, fault, f"{write}, or the default into the schema", "default", argument)
+            wrong(code, op, place, fault, f"{write}, or the default into the schema", symptom="default", argument=argument)
     want = len(schema.returns)
     for values in returned(written(function)):
         if want == 1 and str(schema.returns[0].type) == "Tensor" or want > 1 and len(values) != want:
