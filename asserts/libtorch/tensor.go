@@ -2,6 +2,7 @@ package libtorch
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -176,6 +177,35 @@ func MetaTwins(ts ...Tensor) ([]Tensor, error) {
 		}
 	}
 	return twins, nil
+}
+
+// Gradients calls the formulas of results, each with a gradient, and returns the gradients of arguments, which are
+// undefined where there is none. Release the result with [ReleaseAll].
+func Gradients(arguments, results, gradients []Tensor) ([]Tensor, error) {
+	if err := start(); err != nil {
+		return nil, err
+	}
+	s := newScratch()
+	defer s.free()
+	for _, t := range slices.Concat(arguments, results, gradients) {
+		address, err := s.hold(t.h)
+		if err != nil {
+			return nil, err
+		}
+		s.put(address)
+	}
+	cross(crossing{function: fnGrad, first: int64(len(arguments)), second: int64(len(results))}, s.request, s.reply)
+	r, err := s.read("backward")
+	if err != nil {
+		return nil, err
+	}
+	made := make([]Tensor, len(arguments))
+	for i := range made {
+		if address := r.word(); address != 0 {
+			made[i] = newTensor(address)
+		}
+	}
+	return made, nil
 }
 
 // ReleaseAll releases each of the tensors once, even if it occurs several times.

@@ -26,7 +26,8 @@ const (
 	fnFill      = 17
 	fnLeft      = 18
 	fnSettings  = 19
-	fnSpill     = 20
+	fnGrad      = 20
+	fnSpill     = 21
 	fnRelease   = fnSpill + 1
 	fnDrop      = fnSpill + 2
 )

@@ -144,7 +144,7 @@ torch::CppFunction cpu(F kernel) {
 
 TORCH_LIBRARY(formulas, m) {
   m.def("half_square(Tensor x) -> Tensor", cpu(squared));
-  for (const char* name : {"swapped", "missing", "one", "three", "wide"}) {
+  for (const char* name : {"swapped", "missing", "one", "three", "wide", "alone", "alone_raises"}) {
     m.def((std::string(name) + "(Tensor a, Tensor b) -> Tensor").c_str(), cpu(times));
   }
   m.def("changed(Tensor x) -> Tensor", cpu(twice_exp));
@@ -158,6 +158,8 @@ TORCH_LIBRARY_IMPL(formulas, Autograd, m) {
   m.impl("one", [](const Tensor& a, const Tensor& b) { return Times<One>::apply(a, b); });
   m.impl("three", [](const Tensor& a, const Tensor& b) { return Times<Three>::apply(a, b); });
   m.impl("wide", [](const Tensor& a, const Tensor& b) { return Times<Wide>::apply(a, b); });
+  m.impl("alone", [](const Tensor& a, const Tensor& b) { return b.requires_grad() ? Times<Both>::apply(a, b) : Times<Swapped>::apply(a, b); });
+  m.impl("alone_raises", [](const Tensor& a, const Tensor& b) { return a.requires_grad() ? Times<Both>::apply(a, b) : Times<One>::apply(a, b); });
   m.impl("changed", [](const Tensor& x) { return TwiceExp<true>::apply(x); });
   m.impl("unmarked_", graded_doubled_<false>);
 }

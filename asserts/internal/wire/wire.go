@@ -48,7 +48,7 @@ var Tags = Enum{Name: "tag", Doc: "The encodings of values, in requests and in r
 // Functions are those of entry.h.
 var Functions = []string{
 	"start", "schemas", "load", "device", "call", "observe", "bytes", "strided", "wrap", "mark", "meta", "generator",
-	"object", "storage", "seed", "threads", "memory", "fill", "left", "settings",
+	"object", "storage", "seed", "threads", "memory", "fill", "left", "settings", "grad",
 }
 
 // Numbers are constants outside of enums.

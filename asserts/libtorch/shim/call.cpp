@@ -373,9 +373,7 @@ torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Contain
 // torch/testing/_internal/optests/autograd_registration.py sets the mode too.
 void bare_fallback() {
 #ifdef AUTOGRAD_WARNS
-  using torch::autograd::AutogradFallbackMode;
-  static const bool once = (torch::autograd::setAutogradFallbackMode(AutogradFallbackMode::Nothing), true);
-  (void)once;
+  torch::autograd::setAutogradFallbackMode(torch::autograd::AutogradFallbackMode::Nothing);
 #endif
 }
 
@@ -484,11 +482,8 @@ std::vector<Uses> all_uses(const Tensors& tensors, int64_t n) {
 }
 
 bool is_tensors(const IValue& v) {
-  if (!v.isList()) return false;
-  for (const IValue& item : v.toListRef()) {
-    if (!item.isTensor() && !is_tensors(item)) return false;
-  }
-  return true;
+  auto fits = [](const IValue& item) { return item.isTensor() || is_tensors(item); };
+  return v.isList() && std::all_of(v.toListRef().begin(), v.toListRef().end(), fits);
 }
 
 // each calls f with each tensor of a result, also undefined ones.

@@ -11,6 +11,7 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/util/Logging.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <mutex>
 #include <unordered_map>
@@ -38,7 +39,7 @@ at::Tensor new_tensor(c10::Storage storage, c10::DeviceType device, caffe2::Type
 }
 
 void give(at::Tensor&& t, Reply& out) {
-  out.word(reinterpret_cast<int64_t>(t.unsafeReleaseTensorImpl()));
+  out.word(t.defined() ? reinterpret_cast<int64_t>(t.unsafeReleaseTensorImpl()) : 0);
 }
 
 void give(c10::IValue&& v, Reply& out) {
@@ -58,11 +59,6 @@ bool resolves(c10::DispatchKey backend) {
   };
   return !has("aten::_copy_from", backend) || has("aten::copy_", backend) ||
          (has("aten::_copy_from", c10::DispatchKey::Conjugate) && has("aten::_copy_from", c10::DispatchKey::Negative));
-}
-
-// twin returns a meta tensor with the same layout in its storage as t.
-at::Tensor twin(const at::Tensor& t, c10::Storage storage) {
-  return new_tensor(std::move(storage), c10::DeviceType::Meta, t.dtype(), t.sizes(), t.strides(), t.storage_offset());
 }
 
 }  // namespace
@@ -165,9 +161,20 @@ void opassert::entry::meta(const Crossing& in, Reply& out) {
     }
     c10::Storage& meta = storages[storage.unsafeGetStorageImpl()];
     if (!meta) meta = new_storage(storage.nbytes(), c10::DeviceType::Meta);
-    twins.push_back(twin(t, meta));
+    twins.push_back(new_tensor(meta, c10::DeviceType::Meta, t.dtype(), t.sizes(), t.strides(), t.storage_offset()));
   }
   for (at::Tensor& t : twins) give(std::move(t), out);
+}
+
+// grad calls the formulas of the second tensors with the third ones, and replies with the gradients of the first.
+void opassert::entry::grad(const Crossing& in, Reply& out) {
+  std::vector<at::Tensor> all;
+  for (int64_t i = 0; i < in.n; i++) all.push_back(borrowed(reinterpret_cast<TensorImpl*>(in.words[i])));
+  const auto first = all.begin(), second = first + in.first, third = second + in.second;
+  const bool keep = false, create_graph = false, allow_unused = true;
+  for (at::Tensor& t : torch::autograd::grad({second, third}, {first, second}, {third, all.end()}, keep, create_graph, allow_unused)) {
+    give(std::move(t), out);
+  }
 }
 
 // generator makes a CPU generator, and replies with that object.
@@ -181,9 +188,7 @@ void opassert::entry::storage(const Crossing& in, Reply& out) {
 }
 
 // observe replies with the observation of one tensor.
-void opassert::entry::observe(const Crossing& in, Reply& out) {
-  observe(in.tensor(), static_cast<oa_level>(in.second), out);
-}
+void opassert::entry::observe(const Crossing& in, Reply& out) { observe(in.tensor(), static_cast<oa_level>(in.second), out); }
 
 // bytes copies up to n bytes of a tensor's storage to dst and replies with the size of the storage;
 // a storage without memory has size 0.

@@ -26,11 +26,12 @@ enum oa_function {
   OA_FN_fill = 17,
   OA_FN_left = 18,
   OA_FN_settings = 19,
-  OA_FN_spill = 20,
+  OA_FN_grad = 20,
+  OA_FN_spill = 21,
   OA_FN_release,
   OA_FN_drop,
 };
-#define OA_FUNCTIONS(f) f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes) f(strided) f(wrap) f(mark) f(meta) f(generator) f(object) f(storage) f(seed) f(threads) f(memory) f(fill) f(left) f(settings)
+#define OA_FUNCTIONS(f) f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes) f(strided) f(wrap) f(mark) f(meta) f(generator) f(object) f(storage) f(seed) f(threads) f(memory) f(fill) f(left) f(settings) f(grad)
 
 // The encodings of values, in requests and in replies.
 enum oa_tag {

@@ -19,8 +19,8 @@ type FakeCaller interface {
 
 // A RuleCaller calls the rules registered for an op besides its kernels.
 type RuleCaller interface {
-	// HasRules reports whether it does.
-	HasRules() bool
+	// HasRules reports whether it does for an op.
+	HasRules(op *asserts.Op) bool
 	// Rules calls the op's formula for autograd and its rules for vmap and autocast,
 	// and returns their faults, or why they can't be called.
 	Rules(op *asserts.Op, args []any) ([]asserts.Fault, string)
@@ -28,8 +28,8 @@ type RuleCaller interface {
 
 // A CopyTracker tracks the copies that kernels make of arguments.
 type CopyTracker interface {
-	// HasRules reports whether it does.
-	HasRules() bool
+	// Traces reports whether it does.
+	Traces() bool
 	// LostWrites calls an op's kernel and returns the arguments of which it writes copies that are never read, and where.
 	LostWrites(op *asserts.Op, args []any) map[string]asserts.Site
 }

@@ -154,7 +154,7 @@ func (p *caller) Try(c *sample.Case) *asserts.Seen {
 
 func (p *caller) Traces() bool {
 	e, ok := p.r.Engine.(engine.CopyTracker)
-	return ok && e.HasRules()
+	return ok && e.Traces()
 }
 
 func (p *caller) LostWrites(c *sample.Case) (sites map[string]asserts.Site) {

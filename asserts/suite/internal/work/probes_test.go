@@ -28,7 +28,7 @@ type probedEngine struct {
 
 func (e *probedEngine) Server() int            { return e.server }
 func (e *probedEngine) CPUTime() time.Duration { return e.spent }
-func (e *probedEngine) HasRules() bool         { return !e.without }
+func (e *probedEngine) Traces() bool           { return !e.without }
 
 func (e *probedEngine) Threads(count int) error {
 	if count == e.refuses {

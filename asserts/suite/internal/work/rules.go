@@ -42,7 +42,7 @@ func (r *Runner) leftOtherwise(t *Target, c *sample.Case) []asserts.Fault {
 // autograd. Cases whose tensors differ only in contents share them.
 func (r *Runner) rulesOf(t *Target, c *sample.Case) *fakeCall {
 	e, ok := r.Engine.(engine.RuleCaller)
-	if !ok || !e.HasRules() {
+	if !ok || !e.HasRules(t.judged) {
 		return nil
 	}
 	return r.sharedCall(t, c, engine.Rules, "formula or rules", func(args []any) *fakeCall {

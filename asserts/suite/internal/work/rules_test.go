@@ -25,7 +25,7 @@ type ruledEngine struct {
 	refuses error
 }
 
-func (e *ruledEngine) HasRules() bool { return !e.without }
+func (e *ruledEngine) HasRules(*asserts.Op) bool { return !e.without }
 
 func (e *ruledEngine) Rules(*asserts.Op, []any) ([]asserts.Fault, string) {
 	e.calls++

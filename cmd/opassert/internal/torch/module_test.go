@@ -791,35 +791,49 @@ func TestFormulasInCpp(t *testing.T) {
 		library := must.Get(formulas.Path(python.Torch))(t)
 		folder := t.TempDir()
 		must.Do(t, os.WriteFile(filepath.Join(folder, "loads.py"), fmt.Appendf(nil, "import torch\n\ntorch.ops.load_library(%q)\n", library), 0o644))
-		got := check(t, python, folder, "-module", "loads", "-n", "20", "-json")
-		said := saw(t, got, 1, "formulas.cpp")
-		for op, words := range map[string]string{
-			"half_square": "its gradient of x is not the derivative: ",
-			"swapped":     "its gradient of a is not the derivative: ",
-			"missing":     "its gradient of b is not the derivative: none along a direction in which the op changes",
-			"one":         "its backward raises RuntimeError: function .* returned an incorrect number of gradients \\(expected 2, got 1\\)",
-			"three":       "its backward raises RuntimeError: function .* returned an incorrect number of gradients \\(expected 2, got 3\\)",
-			"wide":        "its backward raises RuntimeError: Function .* returned an invalid gradient at index 0 - got \\[",
-			"changed":     "its gradient of x is not the derivative: ",
-			"unmarked_":   "its formula is lost: x is written, and its gradient is that of the old value",
-		} {
-			if !regexp.MustCompile("(?m)^OA014 " + words).MatchString(said["formulas::"+op]) {
-				t.Errorf("%s: said is %q, want %q", op, said["formulas::"+op], words)
-			}
-			delete(said, "formulas::"+op)
-		}
-		for op, words := range said {
-			if strings.Contains(words, "OA014") {
-				t.Errorf("%s is right, and said is %q", op, words)
-			}
-		}
-		text := check(t, python, folder, "-module", "loads", "-n", "20", "-v", "-op", "derived::no_gradient", "-op", "derived::rows").stdout
-		for _, reason := range []string{"its kernel for autograd raises that there is no gradient", "no argument can require grad, or the call raises where one does"} {
-			if !regexp.MustCompile(`\n  not compared with rules \d+: ` + reason + `\n`).MatchString(text) {
-				t.Errorf("no count of %q:\n%s", reason, text)
-			}
+		ways := map[string][]string{"-module": {"-module", "loads", "-python", python.Path}, "-lib": {"-lib", library, "-libtorch", python.Torch.Root}}
+		for way, args := range ways {
+			judgesFormulas(t, folder, way, append(args, "-n", "20", "-state", filepath.Join(t.TempDir(), "state")))
 		}
 	})
+}
+
+// judgesFormulas looks for what check says of each formula of formulas.cpp.
+func judgesFormulas(t *testing.T, folder, way string, args []string) {
+	t.Helper()
+	said := saw(t, run(t, folder, append([]string{"check", "-json"}, args...)...), 1, "formulas.cpp")
+	want := map[string]string{
+		"half_square":  "its gradient of x is not the derivative: ",
+		"swapped":      "its gradient of a is not the derivative: ",
+		"missing":      "its gradient of b is not the derivative: none along a direction in which the op changes",
+		"one":          "its backward raises (RuntimeError: )?function .* returned an incorrect number of gradients \\(expected 2, got 1\\)",
+		"three":        "its backward raises (RuntimeError: )?function .* returned an incorrect number of gradients \\(expected 2, got 3\\)",
+		"wide":         "its backward raises (RuntimeError: )?Function .* returned an invalid gradient at index 0 - got \\[",
+		"changed":      "its gradient of x is not the derivative: ",
+		"alone":        "where a alone requires grad its backward returns another gradient of a",
+		"alone_raises": "where b alone requires grad its backward raises (RuntimeError: )?function .* returned an incorrect number of gradients",
+	}
+	if way == "-module" {
+		want["unmarked_"] = "its formula is lost: x is written, and its gradient is that of the old value"
+	}
+	for op, words := range want {
+		if !regexp.MustCompile("(?m)^OA014 " + words).MatchString(said["formulas::"+op]) {
+			t.Errorf("%s %s: said is %q, want %q", way, op, said["formulas::"+op], words)
+		}
+		delete(said, "formulas::"+op)
+	}
+	for op, words := range said {
+		if strings.Contains(words, "OA014") {
+			t.Errorf("%s %s is right, and said is %q", way, op, words)
+		}
+	}
+	args = append([]string{"check", "-v", "-op", "derived::no_gradient", "-op", "derived::rows"}, args...)
+	text := run(t, folder, args...).stdout
+	for _, reason := range []string{"its kernel for autograd raises that there is no gradient", "no argument can require grad, or the call raises where one does"} {
+		if !regexp.MustCompile(`\n  not compared with rules \d+: ` + reason).MatchString(text) {
+			t.Errorf("%s: no count of %q:\n%s", way, reason, text)
+		}
+	}
 }
 
 // With -python and no module the fakes are those of PyTorch's own ops, in Python where it

@@ -30,12 +30,24 @@ type ruleFault struct {
 	Line int
 }
 
-// HasRules reports whether rules are called: where kernels are Python's.
-func (l *Libtorch) HasRules() bool { return l.host != nil }
+// HasRules reports whether rules of an op are called: where kernels are Python's, and of a library those that have a formula.
+func (l *Libtorch) HasRules(op *asserts.Op) bool {
+	if l.host != nil {
+		return true
+	}
+	live, err := libtorch.Lookup(op.Name)
+	return err == nil && l.Loaded(op.Name) && live.Autograd && !live.Composite && l.device.Name == ""
+}
+
+// Traces reports whether copies are tracked: where kernels are Python's.
+func (l *Libtorch) Traces() bool { return l.host != nil }
 
 // Rules calls an op's formula for autograd and its rules for vmap and autocast, and returns their faults, or why they
 // can't be called. Where calls begin at a backend they are those that a user registered.
 func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
+	if l.host == nil {
+		return formulaFaults(op, args)
+	}
 	name := ownRulesOp
 	if l.out.Autograd {
 		name = rulesOp
