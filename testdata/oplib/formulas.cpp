@@ -35,6 +35,17 @@ Tensor rectified(const Tensor& x) {
   return at::clamp_min(x, 0);
 }
 
+// dropped draws its mask from PyTorch's generator.
+Tensor dropped(const Tensor& x, const Tensor& mask) {
+  at::AutoDispatchBelowAutograd guard;
+  return x * mask;
+}
+
+Tensor drawn(const Tensor& x) {
+  at::AutoDispatchBelowAutograd guard;
+  return at::rand_like(x) < 0.5;
+}
+
 Tensor rows(const Tensor& x, const Tensor& ids) {
   at::AutoDispatchBelowAutograd guard;
   return x * ids;
@@ -102,6 +113,16 @@ struct Relu : Function<Relu> {
     return y;
   }
   static tensor_list backward(AutogradContext* ctx, tensor_list grads) { return {grads[0] * (ctx->get_saved_variables()[0] > 0)}; }
+};
+
+// Dropped is the formula of dropped, with the mask that it drew.
+struct Dropped : Function<Dropped> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x) {
+    const Tensor mask = drawn(x);
+    ctx->save_for_backward({mask});
+    return dropped(x, mask);
+  }
+  static tensor_list backward(AutogradContext* ctx, tensor_list grads) { return {grads[0] * ctx->get_saved_variables()[0]}; }
 };
 
 // Doubled is the formula of doubled_, which writes its argument.
@@ -172,6 +193,7 @@ TORCH_LIBRARY(derived, m) {
   m.def("doubled_(Tensor(a!) x) -> Tensor(a!)", cpu(doubled_));
   m.def("no_gradient(Tensor x) -> Tensor", cpu(squared));
   m.def("relu(Tensor x) -> Tensor", cpu(rectified));
+  m.def("dropped(Tensor x) -> Tensor", cpu([](const Tensor& x) { return dropped(x, drawn(x)); }));
   m.def("rows(Tensor x, Tensor ids) -> Tensor", cpu([](const Tensor& x, const Tensor& ids) {
     TORCH_CHECK(ids.scalar_type() == at::kLong, "ids must be int64");
     return rows(x, ids);
@@ -185,6 +207,7 @@ TORCH_LIBRARY_IMPL(derived, Autograd, m) {
   m.impl("doubled_", graded_doubled_<true>);
   m.impl("no_gradient", torch::autograd::autogradNotImplementedFallback());
   m.impl("relu", [](const Tensor& x) { return Relu::apply(x); });
+  m.impl("dropped", [](const Tensor& x) { return Dropped::apply(x); });
   m.impl("rows", [](const Tensor& x, const Tensor& ids) { return Rows::apply(x, ids); });
 }
 
