@@ -32,8 +32,8 @@ type formula struct {
 	err     error // the first of an op of PyTorch
 }
 
-// formulaFaults calls an op's formula in a library, for all arguments and for each alone, and compares its gradients with
-// differences of the kernel.
+// formulaFaults calls an op's formula in a library, for all arguments and for each alone, and compares its gradients
+// with differences of the kernel.
 func formulaFaults(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 	live, err := libtorch.Lookup(op.Name)
 	if err != nil {
@@ -61,7 +61,8 @@ func formulaFaults(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 	case err != nil && strings.Contains(err.Error(), "derivative for "): // of autogradNotImplementedFallback
 		return nil, "its kernel for autograd raises that there is no gradient"
 	case err != nil:
-		return []asserts.Fault{{Code: asserts.AutogradKernel, Symptom: "backward", Saw: "its backward raises " + thrown(err).Error()}}, ""
+		saw := "its backward raises " + thrown(err).Error()
+		return []asserts.Fault{{Code: asserts.AutogradKernel, Symptom: "backward", Saw: saw}}, ""
 	}
 	var faults []asserts.Fault
 	for n, i := range f.graded {
@@ -73,7 +74,8 @@ func formulaFaults(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 	return faults, ""
 }
 
-// judge compares the gradient of an argument with differences of the kernel, and with that where it alone requires grad.
+// judge compares the gradient of an argument with differences of the kernel, and with its gradient where it alone
+// requires grad.
 func (f *formula) judge(i int, gradient libtorch.Tensor) *asserts.Fault {
 	name, got, found := f.op.Args[i].Name, 0.0, "none"
 	if gradient.Defined() {
@@ -89,17 +91,19 @@ func (f *formula) judge(i int, gradient libtorch.Tensor) *asserts.Fault {
 		return nil
 	}
 	alone, err := f.gradients(arguments, results)
+	saw := fmt.Sprintf("where %s alone requires grad its backward ", name)
 	fix := "compute the gradient that backward returns where others require grad too"
-	switch {
-	case err != nil:
-		return &asserts.Fault{Saw: fmt.Sprintf("where %s alone requires grad its backward raises %v", name, thrown(err)), Fix: fix}
-	case alone[0].Defined() != gradient.Defined() || alone[0].Defined() && math.Abs(f.weighed(alone[0])-got) > 1e-2*math.Abs(got)+1e-3:
-		return &asserts.Fault{Saw: fmt.Sprintf("where %s alone requires grad its backward returns another gradient of %[1]s", name), Fix: fix}
+	if err != nil {
+		return &asserts.Fault{Saw: saw + "raises " + thrown(err).Error(), Fix: fix}
+	}
+	other := alone[0].Defined() != gradient.Defined()
+	if other || gradient.Defined() && math.Abs(f.weighed(alone[0])-got) > 1e-2*math.Abs(got)+1e-3 {
+		return &asserts.Fault{Saw: saw + "returns another gradient of " + name, Fix: fix}
 	}
 	return nil
 }
 
-// slope returns how the weighed sum of the results changes with an argument, NaN where that is not smooth or not precise.
+// slope returns how the weighed sum of the results changes with an argument, NaN where that is not smooth or precise.
 func (f *formula) slope(i int) float64 {
 	if !f.precise {
 		return math.NaN()
@@ -125,8 +129,8 @@ func (f *formula) sum(i int, at float64) float64 {
 	return sum
 }
 
-// call calls the op, with copies of arguments that require grad and one that is a step away, and returns these arguments,
-// and the results with a history.
+// call calls the op, with copies of arguments that require grad and one that is a step away, and returns these
+// arguments, and the results with a history.
 func (f *formula) call(of []int, moved int, at float64) (arguments, results []libtorch.Tensor, err error) {
 	values := slices.Clone(f.given)
 	require, err := libtorch.Lookup("aten::requires_grad_")
@@ -154,7 +158,8 @@ func (f *formula) call(of []int, moved int, at float64) (arguments, results []li
 	}
 	for _, v := range out.Results {
 		for _, t := range append(v.Tensors, v.Tensor) {
-			if seen, _ := t.See(asserts.Content); seen.Content != nil && seen.Content.RequiresGrad && !seen.Content.Leaf && isFloat(t) {
+			seen, _ := t.See(asserts.Content)
+			if seen.Content != nil && seen.Content.RequiresGrad && !seen.Content.Leaf && isFloat(t) {
 				results = append(results, t)
 			}
 			f.made = append(f.made, t)

@@ -30,7 +30,8 @@ type ruleFault struct {
 	Line int
 }
 
-// HasRules reports whether rules of an op are called: where kernels are Python's, and of a library those that have a formula.
+// HasRules reports whether rules of an op are called: where kernels are Python's, and of ops of a library that have a
+// formula.
 func (l *Libtorch) HasRules(op *asserts.Op) bool {
 	if l.host != nil {
 		return true
