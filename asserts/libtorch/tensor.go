@@ -179,8 +179,8 @@ func MetaTwins(ts ...Tensor) ([]Tensor, error) {
 	return twins, nil
 }
 
-// Gradients calls the formulas of results, each with a gradient, and returns the gradients of arguments, which are
-// undefined where there is none. Release the result with [ReleaseAll].
+// Gradients calls the formulas of results, each with a gradient, and returns the gradients of arguments, undefined
+// ones for those that have no gradient. Release the result with [ReleaseAll].
 func Gradients(arguments, results, gradients []Tensor) ([]Tensor, error) {
 	if err := start(); err != nil {
 		return nil, err

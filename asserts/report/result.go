@@ -229,8 +229,8 @@ func (r *OpResult) find(f *Finding) {
 }
 
 // Settle removes findings about the parts of a tensor that repeat one about the tensor, and that a result shares memory
-// with an argument for which the call has the tensor of the one that it does share memory with. It makes a fake that raises for
-// some calls alone a note, and says in how many calls an op that decomposes shares memory.
+// with an argument for which the call has the tensor of the one that it does share memory with. It makes a fake that
+// raises for some calls alone a note, and says in how many calls an op that decomposes shares memory.
 func (r *OpResult) Settle() {
 	repeats := func(f *Finding) bool {
 		part := f.Violation.Subject

@@ -3,7 +3,6 @@ package torch
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -30,42 +29,8 @@ type ruleFault struct {
 	Line int
 }
 
-// HasRules reports whether rules of an op are called: where kernels are Python's, and of ops of a library that have a
-// formula.
-func (l *Libtorch) HasRules(op *asserts.Op) bool {
-	if l.host != nil {
-		return true
-	}
-	live, err := libtorch.Lookup(op.Name)
-	return err == nil && l.Loaded(op.Name) && live.Autograd && !live.Composite && l.device.Name == ""
-}
-
 // Traces reports whether copies are tracked: where kernels are Python's.
 func (l *Libtorch) Traces() bool { return l.host != nil }
-
-// Rules calls an op's formula for autograd and its rules for vmap and autocast, and returns their faults, or why they
-// can't be called. Where calls begin at a backend they are those that a user registered.
-func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
-	if l.host == nil {
-		return formulaFaults(op, args)
-	}
-	name := ownRulesOp
-	if l.out.Autograd {
-		name = rulesOp
-	}
-	text, err := passTo(name, op, args)
-	if err != nil {
-		return nil, "the rules could not be called: " + err.Error()
-	}
-	var said struct {
-		Why    string
-		Faults []ruleFault
-	}
-	if err := json.Unmarshal([]byte(text), &said); err != nil {
-		return nil, fmt.Sprintf("the answer %q can't be read: %v", text, err)
-	}
-	return faultsOf(asserts.AutogradKernel, said.Faults), said.Why
-}
 
 // passTo passes a call of an op to an op of the host, and returns its answer.
 func passTo(name string, op *asserts.Op, args []any) (string, error) {
