@@ -81,7 +81,8 @@ func (r *Report) Empty() string {
 	}
 	for _, op := range r.Ops {
 		crashed := slices.ContainsFunc(op.Crashes, func(c Crash) bool { return c.Alone && c.Waived == "" })
-		if op.Ran > 0 || crashed || len(op.Findings) > 0 {
+		found := slices.ContainsFunc(op.Findings, func(f *Finding) bool { return f.Violation.Note == "" })
+		if op.Ran > 0 || crashed || found {
 			return ""
 		}
 	}

@@ -31,6 +31,8 @@ func TestUnreached(t *testing.T) {
 
 func TestEmpty(t *testing.T) {
 	never := &OpResult{Op: "aten::never", Error: "not today"}
+	note := finds(asserts.MetaAlias, 0, "self", "no fake")
+	note.Violation.Note = "it ends torch.compile"
 	for _, tt := range []struct {
 		ops  []*OpResult
 		want string
@@ -46,6 +48,7 @@ func TestEmpty(t *testing.T) {
 		{[]*OpResult{never, {Crashes: []Crash{{Alone: true}}}}, ""},
 		{[]*OpResult{{Op: "aten::a", Crashes: []Crash{{Cause: "SIGABRT", Alone: true, Waived: "known"}}}}, "aten::a never ran: SIGABRT"},
 		{[]*OpResult{never, {Findings: []*Finding{finds(asserts.SchemaLint, 0, "self", "bad")}}}, ""},
+		{[]*OpResult{{Op: "aten::a", Error: "no", Findings: []*Finding{note}}}, "aten::a never ran: no"},
 	} {
 		if got := (&Report{Ops: tt.ops}).Empty(); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)

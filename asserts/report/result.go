@@ -228,9 +228,9 @@ func (r *OpResult) find(f *Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// Settle removes findings about the parts of a tensor that repeat one about the tensor, and that a result shares memory
-// with an argument for which the call has the tensor of the one that it does share memory with. It makes a fake that
-// raises for some calls alone a note, and says in how many calls an op that decomposes shares memory.
+// Settle removes findings that others explain: about a tensor's parts, and that a result shares memory with an argument
+// that only calls with one tensor for two arguments show. It makes a fake that raises for some calls alone a note, and
+// says in how many calls an op that decomposes shares memory.
 func (r *OpResult) Settle() {
 	repeats := func(f *Finding) bool {
 		part := f.Violation.Subject

@@ -323,6 +323,12 @@ func TestSettleTensorPassedTwice(t *testing.T) {
 			t.Errorf("%s: %d findings", name, len(op.Findings))
 		}
 	}
+	other := with(asserts.UndeclaredAlias, 0, "y", plain)
+	other.Violation.Subject.Return = false
+	arguments := &OpResult{Findings: []*Finding{other, argument}}
+	if arguments.Settle(); len(arguments.Findings) != 2 {
+		t.Errorf("of two arguments %d findings", len(arguments.Findings))
+	}
 	op := &OpResult{Findings: []*Finding{with(asserts.UndeclaredAlias, 0, "x", same), with(asserts.UndeclaredAlias, 0, "y", same)}}
 	if op.Settle(); len(op.Findings) != 2 {
 		t.Errorf("neither explains the other, and %d are left", len(op.Findings))

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -195,5 +196,17 @@ func TestPageSaysTheSame(t *testing.T) {
 	second := strings.Index(text, `<span class="note">note OA004</span>`)
 	if first < 0 || second < first || strings.Count(text, lines) != 2 {
 		t.Errorf("error at %d, note at %d of\n%s", first, second, text[:min(len(text), 2000)])
+	}
+}
+
+// What is to be copied from a finding is not folded.
+func TestCopiedLines(t *testing.T) {
+	long := strings.Repeat("word ", 40) + "end"
+	s := Shown{Level: "error", Code: "OA009", Says: "x", Lines: [][2]string{{"program", long}, {"again", long}, {"call", long}}}
+	text := s.Text("op", "at")
+	for name, whole := range map[string]bool{"program": true, "again": true, "call": false} {
+		if got := strings.Contains(text, fmt.Sprintf("\n        %-6s %s", name, long)); got != whole {
+			t.Errorf("%s is in one line: %v\n%s", name, got, text)
+		}
 	}
 }

@@ -42,7 +42,7 @@ func expectations(t *testing.T) (broken, ended []string) {
 // The command reports every broken op of the library, and no others.
 func TestCheckOplib(t *testing.T) {
 	command, lib := tool(t)
-	cmd := exec.Command(command, "check", "-lib", lib, "-level", "meta", "-timeout", "1s", "-json", "-state", filepath.Join(t.TempDir(), "state"))
+	cmd := exec.Command(command, "check", "-lib", lib, "-level", "meta", "-timeout", "3s", "-json", "-state", filepath.Join(t.TempDir(), "state"))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {

@@ -15,8 +15,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// HasRules reports whether rules of an op are called: where kernels are Python's, and of ops of a library that have a
-// formula.
+// HasRules reports whether rules of an op are called: where kernels are Python's, and formulas of a library's ops.
 func (l *Libtorch) HasRules(op *asserts.Op) bool {
 	if l.host != nil {
 		return true

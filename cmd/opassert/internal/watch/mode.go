@@ -25,7 +25,7 @@ const hidden = "wrapper subclass: its inner tensors are not visible"
 
 // answeredView returns the reason why a view of a subclass that is in other memory than its base is a note, or "".
 func answeredView(op *watchedOp, seen *asserts.Seen, v *asserts.Violation) string {
-	wrapper := func(o asserts.Observation) bool { return o.Traits&asserts.WrapperSubclass != 0 }
+	wrapper := having(asserts.WrapperSubclass)
 	of, in := slices.ContainsFunc(seen.Before, wrapper), slices.ContainsFunc(seen.Results, wrapper)
 	switch {
 	case v.Code != asserts.ViewStorage || !of && !in:
@@ -36,6 +36,10 @@ func answeredView(op *watchedOp, seen *asserts.Seen, v *asserts.Violation) strin
 		return "a subclass may answer detach() and alias() with a storage of its own"
 	}
 	return ""
+}
+
+func having(trait asserts.Traits) func(asserts.Observation) bool {
+	return func(o asserts.Observation) bool { return o.Traits&trait != 0 }
 }
 
 // fresh are the checks of the use counts of returns.

@@ -123,7 +123,7 @@ func (p *process) call(data []byte) ([]byte, error) {
 		concurrent: is(circumstanceConcurrent), below: is(circumstanceBelow), threw: is(circumstanceThrew),
 		moved: is(circumstanceMoved), collects: is(circumstanceCollects), collected: is(circumstanceCollected),
 		device:  texts[2],
-		pending: slices.ContainsFunc(seen.Results, func(o asserts.Observation) bool { return o.Traits&asserts.Pending != 0 }),
+		pending: slices.ContainsFunc(seen.Results, having(asserts.Pending)),
 	}
 	broken, count := p.run.judge(op, &seen, around)
 	broken, collects := p.run.collect(op, broken, around)

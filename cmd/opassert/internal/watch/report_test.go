@@ -206,7 +206,7 @@ func TestSummaryOfFindings(t *testing.T) {
 		Findings: []*OpFinding{
 			{Violation: v("a::known", "", nil), Count: 2, Known: true},
 			{Violation: v("a::note", "why", &asserts.Answer{Class: "m.B", Site: asserts.Site{Func: "m.B.f"}}), Count: 3, Asked: 2},
-			{Violation: v("a::twice", "", nil), Count: 2, Asked: 1},
+			{Violation: v("a::twice", "", nil), Count: 2, Asked: 1, Site: []Frame{{File: "n.py", Line: 7}}},
 			{Violation: v("a::asked", "", &asserts.Answer{Class: "m.C", Site: asserts.Site{Func: "m.C.f"}}), Count: 1, Asked: 1, Site: []Frame{{File: "m.py", Line: 3}}},
 		},
 		Skips: []asserts.Skip{
@@ -216,7 +216,7 @@ func TestSummaryOfFindings(t *testing.T) {
 	const want = `opassert run: calls 0, ops 0, processes 0: 2 errors, 1 note, 1 known finding
   2 x known finding OA009  a::known: argument x: 
   3 x note OA009  a::note: argument x: , answered by m.B.f
-  2 x error OA009  a::twice: argument x: 
+  2 x error OA009  a::twice: argument x: , at n.py:7
   judged  0 calls, 0 of them at the level content
   skipped OA004 1: it does not report views
           a class whose views share storage with their bases declares it with __opassert_reports_views__ = True
