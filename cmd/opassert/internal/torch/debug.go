@@ -24,6 +24,7 @@ type debugged struct {
 	functions []elf.Symbol
 	names     []string // of the functions, in C++
 	base      uint64   // where a program begins that is not position-independent, else 0
+	lines     sync.Map // offset -> []asserts.Site, as a program may reach a line millions of times
 }
 
 var debugs sync.Map // path -> *debugged, nil for a library that was not
@@ -51,7 +52,7 @@ func readDebug(library string) *debugged {
 		return elf.ST_TYPE(s.Info) != elf.STT_FUNC || strings.HasSuffix(s.Name, ".cold")
 	})
 	names := slicesx.Map(symbols, func(s elf.Symbol) string { return demangle.Filter(s.Name, demangle.NoParams) })
-	return &debugged{data, symbols, names, base(file)}
+	return &debugged{data: data, functions: symbols, names: names, base: base(file)}
 }
 
 func base(file *elf.File) uint64 {
@@ -158,7 +159,7 @@ func (d *debugged) declared(function elf.Symbol) (at asserts.Site) {
 
 // line returns the line of an address, or if that is of a header's inlined code, that of its call.
 func (d *debugged) line(pc uint64) (at asserts.Site) {
-	if frames, _ := d.frames(pc); len(frames) > 0 {
+	if frames := d.frames(pc); len(frames) > 0 {
 		at = asserts.Site{File: frames[0].File, Line: frames[0].Line}
 	}
 	return at
@@ -173,13 +174,14 @@ func (d *debugged) name(e *dwarf.Entry) string {
 	return demangle.Filter(name)
 }
 
-// frames returns the line of an address, and those of the calls inlined there, innermost first, and whether the library
-// has them; without those of headers.
-func (d *debugged) frames(pc uint64) (frames []asserts.Site, known bool) {
+// frames returns the line of an address, and those of the calls inlined there, innermost first, without those of
+// headers; nil if the library does not have them.
+func (d *debugged) frames(pc uint64) []asserts.Site {
 	u := d.unit(pc, pc+1)
 	if len(u.rows) == 0 {
-		return nil, false
+		return nil
 	}
+	frames := []asserts.Site{}
 	at := u.line(u.rows[0].File, u.rows[0].Line)
 	for _, e := range slices.Backward(u.scopes) {
 		if at.Func = d.name(e); at.Line > 0 {
@@ -190,17 +192,21 @@ func (d *debugged) frames(pc uint64) (frames []asserts.Site, known bool) {
 	if len(u.scopes) == 0 && at.Line > 0 { // a lambda's code, which is inside the function around it
 		frames = append(frames, at)
 	}
-	return frames, true
+	return frames
 }
 
-// Lines returns the lines of source of an offset in a library or a program, and whether it has debug information for
-// that: where code is inlined, those of the calls too, innermost first, but not those of headers of PyTorch and of C++.
-func Lines(file string, offset uint64) (lines []asserts.Site, known bool) {
+// Lines returns the lines of source of an offset in a library or a program, nil without debug information for that:
+// where code is inlined, those of the calls too, innermost first, but not those of headers of PyTorch and of C++.
+func Lines(file string, offset uint64) []asserts.Site {
 	d := debug(file)
 	if d == nil {
-		return nil, false
+		return nil
 	}
-	return d.frames(offset + d.base)
+	lines, ok := d.lines.Load(offset)
+	if !ok {
+		lines, _ = d.lines.LoadOrStore(offset, d.frames(offset+d.base))
+	}
+	return lines.([]asserts.Site)
 }
 
 // kernel returns the line of the kernel that the dispatcher calls at an address: a function, or one that a template

@@ -54,7 +54,7 @@ func address(line string) (file, offset, symbol, path string) {
 func builtAt(file, offset, symbol, path string) string {
 	pc, err := strconv.ParseUint(offset, 0, 64)
 	if err == nil && !system(file) && !begins(file, tensor.Libraries) {
-		if lines, _ := Lines(path, pc); len(lines) > 0 {
+		if lines := Lines(path, pc); len(lines) > 0 {
 			return fmt.Sprintf("%s:%d", filepath.Base(lines[0].File), lines[0].Line)
 		}
 	}

@@ -127,8 +127,8 @@ func (l pythonFolders) nativeFrames(text string) []Frame {
 // source returns the user's source lines of an address, those of inlined calls first, the innermost
 // ahead; with no debug information the module and the function.
 func (l pythonFolders) source(module string, offset uint64, symbol string) []Frame {
-	lines, known := torch.Lines(module, offset)
-	if !known {
+	lines := torch.Lines(module, offset)
+	if lines == nil {
 		return []Frame{{File: l.short(module), Func: symbol}}
 	}
 	return slicesx.Map(lines, func(at asserts.Site) Frame {
