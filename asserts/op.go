@@ -25,7 +25,7 @@ type Op struct {
 	plan *plan // made at the first call, see resolve
 }
 
-// CustomOp makes schemas, which declare writes and no views.
+// CustomOp is the Declared of an op of torch.library.custom_op, whose schema has its writes and no views.
 const CustomOp = "torch.library.custom_op"
 
 // A Subject is an argument or a return that holds tensors. Its alias sets are data: no check parses Type.
@@ -102,6 +102,14 @@ func (op *Op) Thrown(hold Codes) *Op {
 	thrown.plan = nil
 	thrown.Checks = slices.DeleteFunc(op.Plan(), func(c Check) bool { return !hold.Has(c.Code) })
 	return &thrown
+}
+
+// Codes returns the codes of Checks.
+func (op *Op) Codes() (codes Codes) {
+	for _, check := range op.Checks {
+		codes |= CodesOf(check.Code)
+	}
+	return codes
 }
 
 // lines returns the checks that are judged, waived ones included: a waived check still prevents

@@ -156,6 +156,7 @@ type Thrown struct {
 	Message string
 	Asks    string          // the condition in the kernel's source where it threw, in the form of a message
 	Left    []asserts.Fault // of the call, found by the engine
+	Skip    string          // why it did not look for those
 }
 
 func (t *Thrown) Error() string { return t.Message }

@@ -21,10 +21,11 @@ func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error)
 	var verdict asserts.Verdict
 	switch {
 	case len(seen.After) == 0 || len(t.unthrown.Checks) == 0:
-	case !c.Plain() && r.Level < asserts.Content: // which looks for no write
 	case !c.Plain():
-		verdict.Skips = []asserts.Skip{{Code: asserts.UndeclaredWrite,
-			Reason: "the call threw, and a tensor is not plain", Count: 1}}
+		for code := range t.unthrown.Codes().All() {
+			skip := asserts.Skip{Code: code, Reason: "the call threw, and a tensor is not plain", Count: 1}
+			verdict.Skips = append(verdict.Skips, skip)
+		}
 	default:
 		seen.Number()
 		_, seen.Made = r.Engine.(engine.ArgumentKeeper)
@@ -33,6 +34,10 @@ func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error)
 	}
 	if len(verdict.Violations) == 0 {
 		verdict.Violations = asserts.JudgeFaults(t.judged, seen, thrown.Left).Violations
+	}
+	if thrown.Skip != "" {
+		skip := asserts.Skip{Code: asserts.KeptArgument, Reason: thrown.Skip, Count: 1}
+		verdict.Skips = append(verdict.Skips, skip)
 	}
 	if len(verdict.Violations)+len(verdict.Skips) > 0 {
 		t.thrown(c, verdict, thrown.Message)

@@ -47,6 +47,9 @@ func TestThrewAfterWriting(t *testing.T) {
 		first(args).write()
 		return nil, errOurs
 	}
+	unlooked := func(*fakeEngine, []any) ([]any, error) {
+		return nil, &engine.Thrown{Message: "no", Skip: "no time"}
+	}
 	for _, tt := range []struct {
 		name, schema string
 		kernel       func(*fakeEngine, []any) ([]any, error)
@@ -71,6 +74,7 @@ func TestThrewAfterWriting(t *testing.T) {
 		{"a list or a number", "ns::f(Tensor[] a, Tensor? b, Tensor c) -> Tensor", writesFirst, []string{"[]", "none", "float32[2]"}, asserts.Content, "OA009 argument c on cpu"},
 		{"a level without bytes", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2]"}, asserts.Identity, ""},
 		{"the dispatcher", "ns::f(Tensor a) -> Tensor", writes("ZeroTensors are immutable. Please use"), []string{"float32[2]"}, asserts.Content, ""},
+		{"what the engine did not look for", "ns::f(Tensor a) -> Tensor", unlooked, []string{"float32[2]"}, asserts.Identity, "skipped OA016 2: no time"},
 		{"an error of ours", "ns::f(Tensor a) -> Tensor", ours, []string{"float32[2]"}, asserts.Content, ""},
 	} {
 		b := newBench(t, tt.schema, tt.kernel)

@@ -137,7 +137,7 @@ func (r *run) nothing() string {
 // countTraits adds the skips of usual calls, by the traits of their tensors: the
 // judge does not get calls that look usual to every check.
 func (r *run) countTraits(op *watchedOp, c countsOf) {
-	codes := codesOf(op.judged)
+	codes := op.judged.Codes()
 	content := atContent(codes)
 	r.countTraitsOf(op.name, codes&^content, c.traits[:])
 	r.countTraitsOf(op.name, content, c.contentTraits[:])

@@ -78,7 +78,7 @@ func atContent(codes asserts.Codes) (content asserts.Codes) {
 
 // withoutContent returns the skips of the calls of an op whose contents were not observed.
 func withoutContent(op *watchedOp, c countsOf) (all []asserts.Result) {
-	codes := codesOf(op.judged)
+	codes := op.judged.Codes()
 	planned := codes
 	for _, s := range op.unseen {
 		planned |= asserts.CodesOf(s.Code)

@@ -297,7 +297,7 @@ func (r *run) collect(op *watchedOp, broken []*asserts.Violation, around surroun
 
 // countUnseen counts the checks that the judge leaves out where others than the op may have taken a reference.
 func (r *run) countUnseen(name string, op *asserts.Op, seen *asserts.Seen) {
-	codes := codesOf(op)
+	codes := op.Codes()
 	if !codes.Has(asserts.KeptArgument) || seen.Level < asserts.Content || seen.Alone {
 		return
 	}
@@ -310,7 +310,7 @@ func (r *run) countUnseen(name string, op *asserts.Op, seen *asserts.Seen) {
 
 // countHidden counts the results whose inner tensors are out of sight, where nothing was found.
 func (r *run) countHidden(op *watchedOp, seen *asserts.Seen, found []*asserts.Violation) {
-	for code := range (codesOf(op.judged) & inside).All() {
+	for code := range (op.judged.Codes() & inside).All() {
 		if slices.ContainsFunc(found, func(v *asserts.Violation) bool { return v.Code == code }) {
 			continue
 		}
@@ -320,13 +320,6 @@ func (r *run) countHidden(op *watchedOp, seen *asserts.Seen, found []*asserts.Vi
 			}
 		}
 	}
-}
-
-func codesOf(op *asserts.Op) (codes asserts.Codes) {
-	for _, check := range op.Checks {
-		codes |= asserts.CodesOf(check.Code)
-	}
-	return codes
 }
 
 // notSeen returns the custom ops of which no call was seen.
