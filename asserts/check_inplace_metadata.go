@@ -39,7 +39,7 @@ var _ = add(checkRow{
 // Output reports whether the argument receives a result, and so may be resized. In namespace quantized it has no name.
 func (s *Subject) Output() bool { return s.Out || s.Write && s.Name == "out" }
 
-// reshapes reports whether the op gives an argument another shape or storage: an in-place view, a resize or a set_.
+// reshapes reports whether the op changes sizes or the storage of an argument: an in-place view, a resize or a set_.
 func (op *Op) reshapes() bool {
 	_, name, _ := strings.Cut(op.Name, "::")
 	name, _, _ = strings.Cut(name, ".")

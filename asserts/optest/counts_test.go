@@ -26,7 +26,7 @@ type memory struct {
 
 var handles = preserve.NewRegistry("optest_test.counted")
 
-// newCounted makes a tensor that only its release, and never the collector, gives back.
+// newCounted returns a tensor that the collector never frees, only its Release.
 func newCounted(m *memory) *counted {
 	m.uses++
 	return &counted{1, m, handles.Made(4)}

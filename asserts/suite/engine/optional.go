@@ -50,7 +50,7 @@ type ArgumentKeeper interface{ KeepsArguments() }
 
 // A Writer writes tensors as a program does that uses the library.
 type Writer interface {
-	// Write gives a tensor the elements of another one of the same layout, and reports whether it could.
+	// Write copies the elements of a tensor to another one of the same layout, and reports whether it could.
 	Write(to, from Tensor) bool
 }
 

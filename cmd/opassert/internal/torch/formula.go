@@ -66,8 +66,7 @@ type formula struct {
 	err     error // the first of an op of PyTorch
 }
 
-// formulaFaults calls an op's formula in a library, for all arguments and for each alone, and compares its gradients
-// with differences of the kernel.
+// formulaFaults compares the gradients of a library's formula, for all arguments and for each alone, with differences.
 func formulaFaults(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 	live, err := libtorch.Lookup(op.Name)
 	if err != nil {
@@ -79,9 +78,10 @@ func formulaFaults(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 		if live.Args[i].Write {
 			return nil, "it writes an argument, which no copy shows"
 		}
-		if isFloat(v.Tensor) {
+		if seen, _ := v.Tensor.See(asserts.Content); isFloat(seen.Content) {
+			dtype, _ := libtorch.ParseDType(seen.Content.DType)
 			f.graded = append(f.graded, i)
-			f.precise = f.precise && small(v.Tensor)
+			f.precise = f.precise && small(v.Tensor, dtype)
 		}
 	}
 	arguments, results, err := f.call(f.graded, -1, 0)
@@ -163,14 +163,9 @@ func (f *formula) sum(i int, at float64) float64 {
 	return sum
 }
 
-// call calls the op, with copies of arguments that require grad and one that is a step away, and returns these
-// arguments, and the results with a history.
+// call returns copies of arguments that require grad, one of which is a step away, and the results with a history.
 func (f *formula) call(of []int, moved int, at float64) (arguments, results []libtorch.Tensor, err error) {
 	values := slices.Clone(f.given)
-	require, err := libtorch.Lookup("aten::requires_grad_")
-	if err != nil {
-		return nil, nil, err
-	}
 	for _, i := range f.graded {
 		x := f.given[i].Tensor
 		copied := f.of("aten::clone", x.Value())
@@ -179,7 +174,7 @@ func (f *formula) call(of []int, moved int, at float64) (arguments, results []li
 		}
 		values[i] = copied.Value()
 		if slices.Contains(of, i) {
-			setGrad(require, copied.Value(), true)
+			f.of("aten::requires_grad_", copied.Value(), libtorch.Bool(true))
 			arguments = append(arguments, copied)
 		}
 	}
@@ -192,8 +187,7 @@ func (f *formula) call(of []int, moved int, at float64) (arguments, results []li
 	}
 	for _, v := range out.Results {
 		for _, t := range append(v.Tensors, v.Tensor) {
-			seen, _ := t.See(asserts.Content)
-			if seen.Content != nil && seen.Content.RequiresGrad && !seen.Content.Leaf && isFloat(t) {
+			if seen, _ := t.See(asserts.Content); isFloat(seen.Content) && seen.Content.RequiresGrad && !seen.Content.Leaf {
 				results = append(results, t)
 			}
 			f.made = append(f.made, t)
@@ -218,11 +212,7 @@ func (f *formula) distinct(t libtorch.Tensor) libtorch.Tensor {
 	}
 	spec := libtorch.Spec{Sizes: seen.Content.Sizes}
 	spec.DType, _ = libtorch.ParseDType(seen.Content.DType)
-	elements := int64(1)
-	for _, size := range spec.Sizes {
-		elements *= size
-	}
-	spec.Values = make([]float64, elements)
+	spec.Values = make([]float64, tensor.Numel(spec.Sizes))
 	for i := range spec.Values {
 		spec.Values[i] = float64(i%4+5) / 4 * float64(1-i%2*2)
 	}
@@ -245,29 +235,18 @@ func (f *formula) weighed(t libtorch.Tensor) float64 {
 
 // of returns the result of one of PyTorch's ops.
 func (f *formula) of(name string, args ...libtorch.Value) libtorch.Tensor {
-	var out libtorch.Outcome
-	op, err := libtorch.Lookup(name)
-	if err == nil {
-		err = op.Call(asserts.Off, &out, args...)
-	}
-	if err != nil {
-		f.err = cmp.Or(f.err, err)
-		return libtorch.Tensor{}
-	}
-	f.made = append(f.made, out.Results[0].Tensor)
-	return out.Results[0].Tensor
+	v, err := result(name, args...)
+	f.made, f.err = append(f.made, v.Tensor), cmp.Or(f.err, err)
+	return v.Tensor
 }
 
 // isFloat reports whether a tensor has elements to which a step can be added.
-func isFloat(t libtorch.Tensor) bool {
-	seen, err := t.See(asserts.Content)
-	return err == nil && seen.Content != nil && (seen.Content.DType == "float32" || seen.Content.DType == "float64")
+func isFloat(c *asserts.Snapshot) bool {
+	return c != nil && (c.DType == "float32" || c.DType == "float64")
 }
 
 // small reports whether the elements of a tensor have digits for a step.
-func small(t libtorch.Tensor) bool {
-	seen, _ := t.See(asserts.Content)
-	dtype, _ := libtorch.ParseDType(seen.Content.DType)
+func small(t libtorch.Tensor, dtype libtorch.DType) bool {
 	data, err := t.Bytes()
 	for size := tensor.DType(dtype).Size(); len(data) >= size; data = data[size:] {
 		if !(math.Abs(tensor.DType(dtype).Get(data)) <= largest) {

@@ -45,15 +45,21 @@ func passTo(name string, op *asserts.Op, args []any) (string, error) {
 
 // answer calls an op of the host, and returns its answer.
 func answer(name string, args ...any) (string, error) {
+	v, err := result(name, torchValues(args)...)
+	return v.Str, err
+}
+
+// result calls an op, and returns its first result.
+func result(name string, args ...libtorch.Value) (v libtorch.Value, err error) {
 	var out libtorch.Outcome
 	op, err := libtorch.Lookup(name)
 	if err == nil {
-		err = op.Call(asserts.Off, &out, torchValues(args)...)
+		err = op.Call(asserts.Off, &out, args...)
 	}
 	if err != nil {
-		return "", err
+		return v, err
 	}
-	return out.Results[0].Str, nil
+	return out.Results[0], nil
 }
 
 func faultsOf(code asserts.Code, said []ruleFault) []asserts.Fault {
