@@ -17,8 +17,7 @@
 //
 // It applies to every condition that begins on the line; each such mutant must survive, or time out.
 //
-// With -part K/N, only each Nth condition is broken, beginning with the Kth: N
-// runs with K from 1 to N break all of them.
+// With -part K/N, only the conditions of a part are broken: N runs with K from 1 to N break all of them.
 //
 // The exit status is 1 when another mutant survives, or an excused one is killed.
 package main
@@ -40,7 +39,7 @@ func main() {
 	skip := flag.String("skip", "", "a regular `expression` of tests to leave out, such as those of inlining, "+
 		"which every mutant changes")
 	part := share{1, 1}
-	flag.Var(&part, "part", "break each Nth condition, beginning with the Kth: `K/N`")
+	flag.Var(&part, "part", "break the Kth of N parts of the conditions: `K/N`")
 	flag.Parse()
 	score, err := measure(flag.Args(), strings.Split(*tests, ","), *skip, part)
 	if err != nil {

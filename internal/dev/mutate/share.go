@@ -1,8 +1,12 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+)
 
-// A share selects the conditions to break: each n-th, beginning with the k-th.
+// A share selects the conditions to break: the k-th of n parts.
 type share struct{ k, n int }
 
 // String returns the text that Set reads: "2/5".
@@ -18,4 +22,10 @@ func (s *share) Set(text string) error {
 	return nil
 }
 
-func (s share) holds(id int) bool { return id%s.n == s.k-1 }
+// holds reports whether c is in the part. Its file's name and its text decide that, so a change of one
+// condition leaves the others where they are.
+func (s share) holds(c condition) bool {
+	hash := fnv.New32a()
+	fmt.Fprint(hash, filepath.Base(c.file), c.text)
+	return int(hash.Sum32())%s.n == s.k-1
+}

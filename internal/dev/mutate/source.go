@@ -35,7 +35,7 @@ var ways = []string{"not", "true", "false"}
 func mutantsOf(conditions []condition, part share) []mutant {
 	var mutants []mutant
 	for id, c := range conditions {
-		if !part.holds(id) {
+		if !part.holds(c) {
 			continue
 		}
 		for _, way := range ways {

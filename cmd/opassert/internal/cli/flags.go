@@ -62,7 +62,7 @@ func printFlags(w io.Writer, command string, flags *flag.FlagSet) {
 		if strings.Contains(value, "|") {
 			value = ""
 		}
-		if !slices.Contains([]string{"", "0", "false", "true"}, f.DefValue) && !strings.Contains(usage, "(default") {
+		if !slices.Contains([]string{"", "0", "false", "true"}, f.DefValue) {
 			usage += " (default " + f.DefValue + ")"
 		}
 		fmt.Fprintf(w, "  %-20s %s\n", strings.TrimSpace("-"+f.Name+" "+value), usage)
