@@ -17,7 +17,7 @@ func (w *writer) table(name string, p plan.Plan) string {
 	w.asserts("Op") // imports the package
 	t := tableText{asserts: w.imports[assertsPath]}
 	first := "var " + name + " = " + t.asserts + ".Op{Name: " + strconv.Quote(op.Name) + ","
-	t.lines = []tableLine{{text: first, open: true}}
+	t.add(first, true)
 	t.field("Schema", quoted(op.Schema, "\n\t\t"))
 	t.list("Args", "Subject", slicesx.Map(op.Args, subject))
 	t.list("Results", "Subject", slicesx.Map(op.Results, subject))
@@ -64,30 +64,23 @@ func checked(p plan.Plan) string {
 // columns are those of a table's lines, less what gofmt adds to align them.
 const columns = 112
 
-// A tableText is the text of a table, as gofmt writes it.
+// A tableText is the text of a table.
 type tableText struct {
 	asserts string // the name of the package
-	lines   []tableLine
+	lines   []string
+	open    bool // the last line takes another field
 }
 
-// A tableLine is a comment, or fields.
-type tableLine struct {
-	text string
-	key  int  // the length of the key at the beginning, 0 if gofmt does not align it
-	open bool // another field may follow
-	more bool // it has more than one field, and gofmt does not align the next line with it
-}
+func (t *tableText) add(line string, open bool) { t.lines, t.open = append(t.lines, line), open }
 
 // field adds a field, to the last line if there is room.
 func (t *tableText) field(key, value string) {
-	last, text := &t.lines[len(t.lines)-1], key+": "+value
-	switch {
-	case strings.Contains(value, "\n"):
-		t.lines = append(t.lines, tableLine{text: "\t" + text + ","})
-	case last.open && len(last.text)+len(text) < columns:
-		last.text, last.more = last.text+" "+text+",", true
-	default:
-		t.lines = append(t.lines, tableLine{text: "\t" + text + ",", key: len(key), open: true})
+	last, text := &t.lines[len(t.lines)-1], key+": "+value+","
+	several := strings.Contains(value, "\n")
+	if t.open && !several && len(*last)+len(text) <= columns {
+		*last += " " + text
+	} else {
+		t.add("\t"+text, !several)
 	}
 }
 
@@ -116,44 +109,19 @@ func (t *tableText) comment(text string) {
 	line := "\t//"
 	for _, word := range strings.Fields(printable(strings.Join(strings.Fields(text), " "))) {
 		if len(line)+len(word) > columns {
-			t.lines = append(t.lines, tableLine{text: line})
+			t.add(line, false)
 			line = "\t//"
 		}
 		line += " " + word
 	}
-	t.lines = append(t.lines, tableLine{text: line})
+	t.add(line, false)
 }
 
-// text returns the table, with the keys of consecutive lines aligned.
 func (t *tableText) text() string {
 	if len(t.lines) == 1 {
-		return strings.TrimSuffix(t.lines[0].text, ",") + "}"
+		return strings.TrimSuffix(t.lines[0], ",") + "}"
 	}
-	var b strings.Builder
-	widest := 0
-	for i, line := range t.lines {
-		if line.key == 0 {
-			widest = 0
-			b.WriteString(line.text + "\n")
-			continue
-		}
-		if widest == 0 {
-			for _, other := range t.lines[i:] {
-				if other.key == 0 {
-					break
-				}
-				if widest = max(widest, other.key); other.more {
-					break
-				}
-			}
-		}
-		at := len("\t:") + line.key
-		b.WriteString(line.text[:at] + strings.Repeat(" ", widest-line.key) + line.text[at:] + "\n")
-		if line.more {
-			widest = 0
-		}
-	}
-	return b.String() + "}"
+	return strings.Join(t.lines, "\n") + "\n}"
 }
 
 func subject(s asserts.Subject) string {
