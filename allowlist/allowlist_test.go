@@ -151,6 +151,7 @@ func TestParseErrors(t *testing.T) {
 		{"checks in a mapping", "- op: add\n  checks: {OA001: x}\n  reason: r\n", []string{"a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found a mapping"}},
 		{"checks by an alias", "- op: &all all\n  checks: *all\n  reason: r\n", []string{"a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found the YAML alias *all"}},
 		{"a bad number", "- op: add\n  checks: all\n  reason: r\n  versions: '>=1.x'\n", []string{`a.yaml:4:13: version "1.x" is not of the form`}},
+		{"a large number", "- op: add\n  checks: all\n  reason: r\n  versions: '>=99999999999999999999'\n", []string{`a.yaml:4:13: version "99999999999999999999": `}},
 		{"all at once", "- op: sub\n- checks: [no]\n", []string{
 			"a.yaml:1:3: checks is missing", "a.yaml:1:3: reason is missing", "a.yaml:1:3: no op in the schema",
 			`a.yaml:2:12: unknown check "no"`, "a.yaml:2:3: op is missing",

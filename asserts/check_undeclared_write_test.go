@@ -92,4 +92,10 @@ func TestViewOfAnotherArray(t *testing.T) {
 			t.Errorf("plain %v: %d findings, want %d", plain, len(found), want)
 		}
 	}
+	self, other := at(1, 2, "abcd"), see(5, 6, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Memory = 8192 }))
+	seen := &asserts.Seen{Level: asserts.Content, Plain: true, Before: list{other, self}, After: list{other, self}, Results: list{at(3, 4, "ab")}}
+	verdict := asserts.Judge(opOf("f(Tensor(a) other, Tensor self) -> Tensor(a)"), seen, asserts.Aware())
+	if !slices.ContainsFunc(verdict.Violations, func(v *asserts.Violation) bool { return v.Code == asserts.ViewStorage }) {
+		t.Errorf("a view of another argument: %v, want OA004", verdict.Violations)
+	}
 }

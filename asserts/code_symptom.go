@@ -88,7 +88,7 @@ func ParseSymptom(text string) (Code, Symptom, error) {
 	switch {
 	case !ok:
 		return 0, "", fmt.Errorf("unknown check %q; a check is a code such as OA003, or a name such as fresh-impl", check)
-	case named && (name == "" || Symptom(name).In(code).Symptom == ""):
+	case named && Symptom(name).In(code).Symptom == "":
 		has := slicesx.Join(code.Symptoms(), ", ", func(r SymptomRow) string { return string(r.Symptom) })
 		return code, "", fmt.Errorf("unknown symptom %q; %v has %s", text, code, cmp.Or(has, "no symptoms"))
 	}

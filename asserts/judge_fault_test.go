@@ -41,7 +41,7 @@ func TestJudgeFaults(t *testing.T) {
 		noted := *op
 		noted.Notes = []asserts.Excuse{{Code: tt.fault.Code, Symptom: "other", Reason: "other"}, {Code: tt.fault.Code, Reason: "listed"}}
 		unnoted := tt.fault
-		unnoted.Note = ""
+		unnoted.Note, unnoted.Symptom = "", "unlisted" // an entry with the code alone is about each symptom
 		if v := asserts.JudgeFaults(&noted, new(asserts.Seen), []asserts.Fault{unnoted}).Violations; v[0].Note != "listed" {
 			t.Errorf("%s: noted as %q", tt.schema, v[0].Note)
 		}

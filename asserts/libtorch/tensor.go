@@ -124,9 +124,8 @@ func Seed(seed uint64) error {
 }
 
 // Threads sets the number of threads among which ops divide their work; ops called by others use one. It begins as one.
-func Threads(count int) error {
-	_, err := ask("threads", crossing{function: fnThreads, first: int64(count)}, (*reader).nothing)
-	return err
+func Threads(count int) {
+	ask("threads", crossing{function: fnThreads, first: int64(count)}, (*reader).nothing)
 }
 
 // OtherSettings sets some settings of the process to values that no kernel is likely to choose, or back.

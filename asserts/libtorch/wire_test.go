@@ -61,6 +61,7 @@ func TestWireListing(t *testing.T) {
 		schema  string
 	}{
 		{"", nil, "f() -> ()"},
+		{"", []string{"arg|n|int||kwarg|"}, "f(*, int n) -> ()"},
 		{"vararg", []string{"arg|x|Tensor|||t", "ret||Tensor|t"}, "f(Tensor x...) -> Tensor"},
 		{"varret", []string{"ret||Tensor|t"}, "f() -> (Tensor, ...)"},
 		{"composite top", []string{"ret||(Tensor, int)|t"}, "f() -> ((Tensor, int))"},

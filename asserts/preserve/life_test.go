@@ -31,6 +31,9 @@ func TestNextWhereBothCount(t *testing.T) {
 			}
 		}
 	}
+	if to, code := Flipping.Next(Dead, Create); to != Holding || code != 0 {
+		t.Errorf("an object that is made where one was has the state %v, %v", to, code)
+	}
 	if to, code := Flipping.Next(Holding, Preserve); to != Preserved || code != 0 {
 		t.Errorf("where ownership flips preservation leads to %v, %v", to, code)
 	}

@@ -416,6 +416,7 @@ func TestLintOfFunctions(t *testing.T) {
 		{"it returns", asserts.Violation{Symptom: asserts.Unwritten, Site: at}, asserts.Fault{Site: at}, nil, []string{"unwritten", ""}},
 		{"a note", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at, Symptom: "default"}, nil, []string{"vmap", "default"}},
 		{"no fake", asserts.Violation{Symptom: asserts.NoFake}, asserts.Fault{Symptom: asserts.NoFake, Site: at}, nil, []string{"no-fake"}},
+		{"no fake, and another", asserts.Violation{Symptom: asserts.Vmap}, asserts.Fault{Symptom: asserts.NoFake, Site: at}, nil, []string{"vmap", "no-fake"}},
 		{"waived", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at}, []asserts.Excuse{{Code: asserts.MetaAlias, Reason: "known"}}, []string{"vmap"}},
 		{"below the level", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at}, []asserts.Excuse{{Code: asserts.MetaAlias}}, []string{"vmap"}},
 		{"another is", asserts.Violation{Symptom: asserts.Vmap, Site: at}, asserts.Fault{Site: at}, []asserts.Excuse{{Code: asserts.SchemaLint}}, []string{""}},

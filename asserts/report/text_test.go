@@ -80,6 +80,21 @@ func TestSharedNotes(t *testing.T) {
 	if len(blocks) != 0 || len(shared) != 1 || !strings.HasSuffix(shared[0].Says, ": 3 ops") {
 		t.Errorf("of three ops %d blocks, shared %v", len(blocks), shared)
 	}
+	broken := noted("d")
+	on(broken, finds(asserts.MetaAlias, 0, "x", "it has no fake"), engine.CPU)
+	blocks, _ = (&Report{Ops: append(three.Ops, broken)}).blocks()
+	if len(blocks) != 1 || len(blocks[0].found) != 1 || blocks[0].errors != 1 {
+		t.Errorf("an error in the words of a shared note: %d blocks", len(blocks))
+	}
+	differ := &Report{}
+	for _, saw := range []string{"one", "two", "three"} {
+		op := ran(saw)
+		on(op, finds(asserts.MetaAlias, 0, "x", saw), engine.CPU).Violation.Note = "not promised"
+		differ.Ops = append(differ.Ops, op)
+	}
+	if _, shared := differ.blocks(); len(shared) != 0 {
+		t.Errorf("three notes that differ are shared as %v", shared)
+	}
 }
 
 // The text of a call names its device; a finding that needs no call has none.
@@ -96,6 +111,12 @@ func TestCallOnDevice(t *testing.T) {
 		on(op, f, tt.device).Violation.Symptom = tt.symptom
 		if got := r.show(op, f).line("call"); got != tt.want {
 			t.Errorf("symptom %q on %s: call %q, want %q", tt.symptom, tt.device, got, tt.want)
+		}
+		if f.Call = "none: the schema alone"; r.show(op, f).line("call") != "" {
+			t.Errorf("the schema alone: call %q", r.show(op, f).line("call"))
+		}
+		if f.Violation.Repro = ""; r.violation(op, f).Repro != "" {
+			t.Errorf("the schema alone: repro %q", r.violation(op, f).Repro)
 		}
 	}
 }

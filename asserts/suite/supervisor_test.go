@@ -722,19 +722,21 @@ func TestFindingsOfAllCalls(t *testing.T) {
 	ofFile := *op
 	ofFile.Pos.Filename = "ops.yaml"
 	for _, tt := range []struct {
-		name string
-		o    engine.Operator
-		lint bool
-		want []string
+		name  string
+		o     engine.Operator
+		lint  bool
+		later int
+		want  []string
 	}{
-		{"PyTorch's", engine.Operator{Schema: op}, false, nil},
-		{"PyTorch's, with the schema", engine.Operator{Schema: op}, true, []string{"f_ is in-place by its name"}},
-		{"added", engine.Operator{Schema: op, Added: true}, false, []string{"none of 100 calls"}},
-		{"of a file", engine.Operator{Schema: &ofFile}, false, []string{"none of 100 calls"}},
+		{"PyTorch's", engine.Operator{Schema: op}, false, 0, nil},
+		{"PyTorch's, with the schema", engine.Operator{Schema: op}, true, 0, []string{"f_ is in-place by its name"}},
+		{"added", engine.Operator{Schema: op, Added: true}, false, 0, []string{"none of 100 calls"}},
+		{"added, with cases left", engine.Operator{Schema: op, Added: true}, false, 1, nil},
+		{"of a file", engine.Operator{Schema: &ofFile}, false, 0, []string{"none of 100 calls"}},
 	} {
 		s := perform(t, func(q request, n int) (lines []string) {
 			for n := q.From; n < q.To; n++ {
-				lines = append(lines, startOf(n), ended(report.CaseResult{Case: n, Ran: true, Writes: []compare.Write{{Sizes: []int64{int64(n)}}}}))
+				lines = append(lines, startOf(n), ended(report.CaseResult{Case: n, Ran: true, Later: tt.later, Writes: []compare.Write{{Sizes: []int64{int64(n)}}}}))
 			}
 			return append(lines, lineDone)
 		})

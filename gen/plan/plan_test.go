@@ -160,11 +160,15 @@ func TestWaiver(t *testing.T) {
 // Allowlists also waive and note faults that engines find outside of the plan; but not those of
 // checks that the plan lacks.
 func TestLooseWaiver(t *testing.T) {
-	list, err := allowlist.Parse("a.yaml", []byte("- op: relu\n  checks: [OA004, OA018]\n  reason: why\n- op: relu\n  checks: [OA020]\n  level: note\n  reason: as meant\n"), nil)
+	list, err := allowlist.Parse("a.yaml", []byte("- op: relu\n  checks: [OA004, OA018]\n  reason: why\n- op: relu\n  checks: [OA020]\n  level: note\n  reason: as meant\n"+
+		"- {op: relu, checks: [OA021/threads], device: cuda, reason: there}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	op := planner(t, "full", list).Plan(parse(t, "relu(Tensor self) -> Tensor")).Asserts(asserts.Content)
+	if op.Excused != nil {
+		t.Errorf("on the CPU %v is excused", op.Excused)
+	}
 	if diff := cmp.Diff([]asserts.Code{asserts.OutOfBounds}, op.Waived); diff != "" {
 		t.Error(diff)
 	}

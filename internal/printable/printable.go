@@ -29,7 +29,8 @@ import (
 // JSON writes a value as JSON, indented by indent, or in one line for "".
 func JSON(w io.Writer, v any, indent string) error {
 	rows := reflect.ValueOf(v)
-	if indent != "" && rows.Kind() == reflect.Slice && rows.Len() > 0 && rows.Type().Elem().Kind() != reflect.Uint8 {
+	if indent != "" && rows.Kind() == reflect.Slice && rows.Len() > 0 && //mutate:equivalent false: only saves time
+		rows.Type().Elem().Kind() != reflect.Uint8 { //mutate:equivalent false: only saves time
 		return jsonRows(w, rows, indent)
 	}
 	enc := json.NewEncoder(w)

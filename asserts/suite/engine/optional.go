@@ -71,7 +71,7 @@ type Hosted interface {
 type Threaded interface {
 	Hosted
 	// Threads sets the number of threads, except for ops that others call, which use one.
-	Threads(count int) error
+	Threads(count int)
 	// CPUTime returns the processor time of the process of the kernels.
 	CPUTime() time.Duration
 }

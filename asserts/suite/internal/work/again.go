@@ -92,9 +92,7 @@ func (a *arguments) Call() *asserts.Seen {
 	}
 	if a.Threads {
 		e := a.r.Engine.(engine.Threaded)
-		if e.Threads(2) != nil {
-			return nil
-		}
+		e.Threads(2)
 		defer e.Threads(1)
 	}
 	out, err := a.r.Engine.Call(a.t.Gen.Name, a.args, asserts.Content)

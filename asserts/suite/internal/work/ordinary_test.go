@@ -3,7 +3,10 @@ package work
 import (
 	"testing"
 
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
 // A call is ordinary if its tensors agree where those of the first call that ran do.
@@ -27,6 +30,13 @@ func TestUnusual(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tt.args, got, tt.want)
 		}
 	}
+	ordinary, unusual := b.call(t, "float32[2]", "float32[2]", "int64[3]"), b.call(t, "float32[2]", "none", "int64[3]")
+	for want, calls := range map[bool][]*sample.Case{true: {unusual, unusual}, false: {ordinary, unusual}} {
+		f := &report.Finding{Violation: &asserts.Violation{Code: asserts.MetaAlias}}
+		if b.t.limit(f, calls...); (f.Violation.Note != "") != want {
+			t.Errorf("limited: %v, note %q", want, f.Violation.Note)
+		}
+	}
 	shared := b.call(t, "float32[2]", "float64[3]", "int64[3]")
 	shared.Tensors()[1].Same = 1
 	if got := b.t.unusual(shared); got != "" {
@@ -35,6 +45,10 @@ func TestUnusual(t *testing.T) {
 	b.t.Ran[0] = b.call(t, "float32[0]", "float32[0]", "int64[3]")
 	if got := b.t.unusual(b.call(t, "float32[0]", "float32[0]", "int64[3]")); got != "" {
 		t.Errorf("where the first call has empty tensors: %q", got)
+	}
+	b.t.Ran[0] = unusual
+	if got := b.t.unusual(unusual); got != "" {
+		t.Errorf("where the first call has no second tensor: %q", got)
 	}
 }
 

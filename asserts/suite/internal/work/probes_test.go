@@ -18,7 +18,6 @@ import (
 type probedEngine struct {
 	*watchingEngine
 	threads int
-	refuses int // number of threads that it refuses
 	server  int
 	spent   time.Duration
 	dropped map[string]asserts.Site
@@ -30,13 +29,7 @@ func (e *probedEngine) Server() int            { return e.server }
 func (e *probedEngine) CPUTime() time.Duration { return e.spent }
 func (e *probedEngine) Traces() bool           { return !e.without }
 
-func (e *probedEngine) Threads(count int) error {
-	if count == e.refuses {
-		return errOurs
-	}
-	e.threads = count
-	return nil
-}
+func (e *probedEngine) Threads(count int) { e.threads = count }
 
 func (*probedEngine) Rules(*asserts.Op, []any) ([]asserts.Fault, string) { return nil, "" }
 

@@ -142,4 +142,7 @@ func TestColoursOnATerminal(t *testing.T) {
 	if got := string(paint([]byte(text))); got != "\x1b[1;31m  error OA009\x1b[0m  the kernel writes argument x\n" {
 		t.Errorf("with colours: %q", got)
 	}
+	if got := string(paint([]byte("  note  OA011  it differs\n"))); got != "\x1b[1;34m  note  OA011\x1b[0m  it differs\n" {
+		t.Errorf("a note with colours: %q", got)
+	}
 }

@@ -517,7 +517,7 @@ func (l *Libtorch) Seed(seed int64) error {
 }
 
 // Threads sets the number of threads of an op, without those of ops that it calls.
-func (l *Libtorch) Threads(count int) error { return libtorch.Threads(count) }
+func (l *Libtorch) Threads(count int) { libtorch.Threads(count) }
 
 // CPUTime returns the processor time of this process.
 func (l *Libtorch) CPUTime() time.Duration { return spent() }

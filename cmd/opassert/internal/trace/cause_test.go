@@ -41,6 +41,7 @@ func TestEvidence(t *testing.T) {
 		{causeLines{hermeticAt: 3, maker: 1, makerAt: 2, releaser: 1, releaserAt: 4}, []Reason{{3, "released in a hermetic context"}}, []Reason{{4, "not interpreter mismatch: made (line 2) and released by 0x1"}}},
 		{causeLines{hermeticAt: 3, releaser: 1, releaserAt: 4, stillAt: 7}, []Reason{{3, "released in a hermetic context"}}, []Reason{{7, "not empty slot: it still points at the object"}}},
 		{causeLines{made: MadePlain, madeAt: 1, slotAt: 2, stillAt: 7}, []Reason{{1, "made outside hermetic contexts, so the slot points at it"}, {2, "the slot points at it"}, {7, "the slot still points at it, so it was neither empty nor tagged otherwise"}}, nil},
+		{causeLines{answersAt: 3, stillAt: 6}, []Reason{{3, "the slot's check answers with it"}}, []Reason{{3, "not hermetic state: the check answers none in a hermetic context"}}},
 		{causeLines{made: MadeHermetic, madeAt: 1, slotAt: 2}, []Reason{{2, "the slot points at it"}}, nil},
 		{causeLines{made: MadePlain, madeAt: 1, answersAt: 3, uses: 2, usesAt: 4},
 			[]Reason{{1, "made outside hermetic contexts, so the slot points at it"}, {3, "the slot's check answers with it"}, {4, "the impl is shared, use count 2"}},

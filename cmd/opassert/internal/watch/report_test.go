@@ -205,7 +205,7 @@ func TestSummaryOfFindings(t *testing.T) {
 	r := &OpReport{
 		Findings: []*OpFinding{
 			{Violation: v("a::known", "", nil), Count: 2, Known: true},
-			{Violation: v("a::note", "why", &asserts.Answer{Class: "m.B", Site: asserts.Site{Func: "m.B.f"}}), Count: 3, Asked: 2},
+			{Violation: v("a::note", "why", &asserts.Answer{Class: "m.B", Site: asserts.Site{Func: "m.B.f"}}), Count: 3, Asked: 3},
 			{Violation: v("a::twice", "", nil), Count: 2, Asked: 1, Site: []Frame{{File: "n.py", Line: 7}}},
 			{Violation: v("a::asked", "", &asserts.Answer{Class: "m.C", Site: asserts.Site{Func: "m.C.f"}}), Count: 1, Asked: 1, Site: []Frame{{File: "m.py", Line: 3}}},
 		},

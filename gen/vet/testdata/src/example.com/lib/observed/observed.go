@@ -32,6 +32,8 @@ type Unseen struct{ data []float64 }
 
 func (u Unseen) Observe() {}
 
+func (u Unseen) Show(o *asserts.Observation, level asserts.Level) {}
+
 // Vector is observed by value.
 type Vector struct {
 	data []float64
