@@ -57,7 +57,7 @@ func TestCheckOplib(t *testing.T) {
 			name := r.Subject[strings.LastIndex(r.Subject, " ")+1:]
 			name, _, _ = strings.Cut(name, "[")
 			broken = append(broken, r.Op+" "+r.Code.String()+" "+name)
-			if !strings.Contains(r.Report, "repro   opassert check -engine libtorch -lib "+lib) && r.Code != asserts.SchemaLint {
+			if !strings.Contains(r.Report, "repro   opassert check -lib "+lib) && r.Code != asserts.SchemaLint {
 				t.Errorf("%s: the report has no repro:\n%s", r.Op, r.Report)
 			}
 			if !strings.HasSuffix(r.Site.File, "oplib.cpp") || r.Site.Line == 0 {

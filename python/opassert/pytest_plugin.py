@@ -21,6 +21,7 @@ from .checking import OpReport
 from .findings import OpassertError, watcher
 
 LEVELS = "identity", "content", "meta"
+FAIL = "error", "warn", "strict"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,12 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--opassert-level", choices=LEVELS, metavar="LEVEL", help="how much is checked: identity, content or meta")
     group.addoption("--opassert-allow", action="append", default=[], metavar="FILE", help="an allowlist, or a preset; may be given several times")
     group.addoption("--opassert-baseline", metavar="FILE", help="findings that are known, and fail no test")
-    group.addoption("--opassert-fail", choices=("error", "warn"), metavar="HOW", help="error (the default) or warn")
+    group.addoption("--opassert-fail", choices=FAIL, metavar="HOW", help="error (the default), warn, or strict: for notes too")
     parser.addini("opassert", "watch the ops that tests call", type="bool", default=False)
     parser.addini("opassert_level", "how much is checked", default="")
     parser.addini("opassert_allow", "allowlists", type="args", default=[])
     parser.addini("opassert_baseline", "findings that are known", default="")
-    parser.addini("opassert_fail", "error or warn", default="error")
+    parser.addini("opassert_fail", "error, warn or strict", default="error")
 
 
 class Settings:
@@ -47,13 +48,13 @@ class Settings:
         self.allow = options.opassert_allow or getini("opassert_allow")
         self.baseline = options.opassert_baseline or getini("opassert_baseline")
         self.fail = options.opassert_fail or getini("opassert_fail")
-        for name, value, values in (("level", self.level, ("",) + LEVELS), ("fail", self.fail, ("error", "warn"))):
+        for name, value, values in (("level", self.level, ("",) + LEVELS), ("fail", self.fail, FAIL)):
             if value not in values:
                 raise pytest.UsageError("opassert_%s: unknown value %r: want %s" % (name, value, " or ".join(filter(None, values))))
 
     def flags(self) -> list[str]:
         flags = ["-level=" + self.level] if self.level else []
-        flags += ["-allow=" + a for a in self.allow]
+        flags += ["-allow=" + a for a in self.allow] + ["-strict"] * (self.fail == "strict")
         return flags + (["-baseline=" + self.baseline] if self.baseline else [])
 
 

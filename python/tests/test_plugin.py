@@ -338,6 +338,23 @@ def test_other_ways(project, files):
     assert "want identity or content or meta" in run("-o", "opassert_level=all", status=4).stderr
 
 
+def test_strict(project):
+    """Notes fail a session, or the tests that they are about, where it is strict."""
+    run = project(
+        test_unwritten="""import torch
+
+@torch.library.custom_op("notes::fill", mutates_args={"out"})
+def fill(out: torch.Tensor) -> None: pass
+
+def test_fill():
+    for n in range(1, 30): fill(torch.ones(n))
+"""
+    )
+    for how, status in {"error": 0, "warn": 0, "strict": 1}.items():
+        outcome = run("--opassert", "--opassert-fail=" + how, status=status)
+        assert "note  OA012/unwritten" in outcome.stderr and outcome.tests == {"test_fill": "passed"}, outcome.stderr
+
+
 def test_allowlist_and_baseline(project, files):
     run = project(**files, allow__yaml="- op: myops::scale\n  checks: [OA007]\n  reason: a test\n")
     assert shown(run("--opassert", "--opassert-allow=allow.yaml", "-k", "test_bad")) == ["test_bad failure: OA009"]

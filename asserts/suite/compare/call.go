@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -166,12 +167,12 @@ func (c *call) shares(s *side) string {
 	return withNothing
 }
 
-// where names the call that is compared with the first.
-func (c *call) where() string {
+// beside describes a return of the two calls, or what they left of an argument.
+func (c *call) beside(did string, first, second any) string {
 	if c.fake {
-		return "by its fake"
+		return fmt.Sprintf("the kernel %s %v, its fake %v", did, first, second)
 	}
-	return "on " + c.on
+	return fmt.Sprintf("%v, on %s %v", first, c.on, second)
 }
 
 func (c *call) kernel() string {

@@ -46,9 +46,9 @@ func (c *call) compareChange(m *call, a, b *side) {
 	}
 	v := c.reportSide(a)
 	v.Other, v.Symptom = b.after, asserts.OtherContents
-	v.Saw = "the call changes its bytes, " + m.where() + " it does not change them"
+	v.Saw = "the call changes its bytes, on " + m.on + " it does not change them"
 	if there {
-		v.Saw = "the call does not change its bytes, " + m.where() + " it changes them"
+		v.Saw = "the call does not change its bytes, on " + m.on + " it changes them"
 	}
 	v.Fix = "the schema does not say when it is written: make " + m.kernel() +
 		" write it where the other does, or the other where " + m.kernel() + " does"

@@ -118,7 +118,7 @@ func (c *call) compareWritten(m *call) {
 		if saw := c.differences(m, a, b); len(saw) > 0 {
 			v := c.reportSide(a)
 			v.Other = b.after
-			v.Saw = "after the call it has " + texts(saw)
+			v.Saw = texts(saw)
 			v.Breaks = "compiled code uses the fake's sizes and strides for a tensor with others"
 			v.Fix = "change the argument in the fake as the kernel does, such as with resize_; or do not change it in the kernel"
 			if keeps && !a.reshaped() {
@@ -133,7 +133,7 @@ func (c *call) compareNumbers(m *call, alike func(a, b float64) bool, fix string
 	kernel, other := c.seen.Numbers, m.seen.Numbers
 	for i := range min(len(kernel), len(other)) {
 		if a, b := kernel[i], other[i]; a != "" && b != "" && !likeText(a, b, alike) {
-			v := c.reportCall(fmt.Sprintf("number %s, %s %s", a, m.where(), b), fix)
+			v := c.reportCall(m.beside("returned", "number "+a, b), fix)
 			v.Symptom = asserts.OtherContents
 			return v
 		}

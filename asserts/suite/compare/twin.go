@@ -32,7 +32,7 @@ func (c *call) compareReturns(m *call) {
 func (c *call) compare(m *call, subject asserts.Place, real, meta []*side) {
 	if len(real) != len(meta) {
 		subject.Element = asserts.NoElement
-		c.report(subject).Saw = fmt.Sprintf("%d tensors, %s %d", len(real), m.where(), len(meta))
+		c.report(subject).Saw = m.beside("returned", fmt.Sprintf("%d tensors", len(real)), len(meta))
 		return
 	}
 	for i := range real {
@@ -77,8 +77,8 @@ func onDevice(o *asserts.Observation) bool {
 func (c *call) contradicts(m *call, at asserts.Place) string {
 	switch real, meta := c.breaks(at), m.breaks(at); {
 	case real != 0 && meta == 0:
-		return fmt.Sprintf("the kernel that is not %s contradicts the schema (%v), %s does not: make it share as %[3]s does",
-			m.where(), real, m.kernel())
+		return fmt.Sprintf("the kernel that is not on %s contradicts the schema (%v), %s does not: "+
+			"make it share as %[3]s does", m.on, real, m.kernel())
 	case real == 0 && meta != 0:
 		return fmt.Sprintf("%s contradicts the schema (%v), the other does not: make it share as the other does",
 			m.kernel(), meta)
@@ -91,13 +91,20 @@ func (c *call) contradicts(m *call, at asserts.Place) string {
 }
 
 func (c *call) differences(m *call, a, b *side) []aliasDiff {
+	did, what := "returned", "it "
+	if !a.at.Return {
+		did = "left"
+	}
+	if m.fake {
+		what = "what "
+	}
 	if a.after.Defined() != b.after.Defined() {
-		return []aliasDiff{{"definedness", fmt.Sprintf("%s, %s %s", definedness(a), m.where(), definedness(b))}}
+		return []aliasDiff{{"definedness", m.beside(did, definedness(a), definedness(b))}}
 	}
 	var saw []aliasDiff
 	shares, meta := c.shares(a), m.shares(b)
 	if shares != meta {
-		saw = append(saw, aliasDiff{"sharing", fmt.Sprintf("it %s, %s it %s", shares, m.where(), meta)})
+		saw = append(saw, aliasDiff{"sharing", m.beside(did, what+shares, what+meta)})
 	}
 	x, y := a.after.Content, b.after.Content
 	if x == nil || y == nil {
@@ -105,9 +112,13 @@ func (c *call) differences(m *call, a, b *side) []aliasDiff {
 		return saw
 	}
 	differ := func(what string, real, meta any) {
-		saw = append(saw, aliasDiff{what, fmt.Sprintf("%s %v, %s %v", what, real, m.where(), meta)})
+		saw = append(saw, aliasDiff{what, m.beside(did, fmt.Sprint(what, " ", real), meta)})
 	}
-	if x.DType != y.DType {
+	switch {
+	case x.DType == y.DType:
+	case m.fake:
+		saw = append(saw, aliasDiff{"dtype", m.beside(did, x.DType, y.DType)})
+	default:
 		differ("dtype", x.DType, y.DType)
 	}
 	if m.fake && x.Device != y.Device {

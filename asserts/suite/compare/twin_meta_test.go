@@ -366,26 +366,26 @@ func TestFakes(t *testing.T) {
 		{"alike", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{same}}}, nil, ""},
 		{
 			"device", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{like(func(c *asserts.Snapshot) { c.Device = "meta" })}}},
-			[]string{"OA011 result: device cpu, by its fake meta"}, "make the fake return",
+			[]string{"OA011 result: the kernel returned device cpu, its fake meta"}, "make the fake return",
 		},
 		{
 			"sizes", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{like(func(c *asserts.Snapshot) { c.Sizes = []int64{3} })}}},
-			[]string{"OA011 result: sizes [4], by its fake [3]"}, "make the fake return",
+			[]string{"OA011 result: the kernel returned sizes [4], its fake [3]"}, "make the fake return",
 		},
 		{
 			"aliases", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{see(1, 2, holding("abcd"))}}},
-			[]string{"OA011 result: it shares with nothing, by its fake it is argument self"}, "the fake contradicts the schema (OA007)",
+			[]string{"OA011 result: the kernel returned what shares with nothing, its fake what is argument self"}, "the fake contradicts the schema (OA007)",
 		},
 		{
 			"copies", viewing, see(3, 2, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{same}}},
-			[]string{"OA011 result: it shares storage with argument self, by its fake it shares with nothing"}, "the fake contradicts the schema (OA004)",
+			[]string{"OA011 result: the kernel returned what shares storage with argument self, its fake what shares with nothing"}, "the fake contradicts the schema (OA004)",
 		},
-		{"undefined", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{undefined}}}, []string{"OA011 result: a tensor, by its fake undefined"}, ""},
+		{"undefined", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{undefined}}}, []string{"OA011 result: the kernel returned a tensor, its fake undefined"}, ""},
 		{"the kernel aliases", fresh, see(1, 2, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{same}}}, nil, ""},
 		{
 			"both alias", fresh, see(1, 2, holding("abcd")),
 			compare.Fake{Seen: asserts.Seen{Results: list{see(1, 2, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.DType = "int8" }))}}},
-			[]string{"OA011 result: dtype uint8, by its fake int8"}, "make the fake return",
+			[]string{"OA011 result: the kernel returned uint8, its fake int8"}, "make the fake return",
 		},
 		{
 			"open", fresh, see(3, 4, holding("abcd")),
@@ -398,12 +398,12 @@ func TestFakes(t *testing.T) {
 		{
 			"too small", fresh, see(3, 4, holding("abcd")),
 			compare.Fake{Seen: asserts.Seen{Results: list{same}}, Open: []compare.Open{{Least: 5, Most: 9}}},
-			[]string{"OA011 result: sizes [4], by its fake [5]"}, "make the fake return",
+			[]string{"OA011 result: the kernel returned sizes [4], its fake [5]"}, "make the fake return",
 		},
 		{
 			"too large", fresh, see(3, 4, holding("abcd")),
 			compare.Fake{Seen: asserts.Seen{Results: list{same}}, Open: []compare.Open{{Most: 3}}},
-			[]string{"OA011 result: sizes [4], by its fake [3]"}, "make the fake return",
+			[]string{"OA011 result: the kernel returned sizes [4], its fake [3]"}, "make the fake return",
 		},
 		{
 			"without contents", fresh, see(3, 4),
@@ -488,14 +488,14 @@ func TestFakesWritten(t *testing.T) {
 	}{
 		{out, 4, 4, nil, "", false},
 		{out, 3, 3, nil, "", false},
-		{out, 3, 4, []string{"OA011 argument out: after the call it has sizes [3], by its fake [4]"}, "change the argument in the fake", false},
-		{out, 4, 3, []string{"OA011 argument out: after the call it has sizes [4], by its fake [3]"}, "change the argument in the fake", false},
+		{out, 3, 4, []string{"OA011 argument out: the kernel left sizes [3], its fake [4]"}, "change the argument in the fake", false},
+		{out, 4, 3, []string{"OA011 argument out: the kernel left sizes [4], its fake [3]"}, "change the argument in the fake", false},
 		{inPlace, 4, 4, nil, "", false},
-		{inPlace, 4, 3, []string{"OA011 argument self: after the call it has sizes [4], by its fake [3]"}, "do not change the argument", false},
+		{inPlace, 4, 3, []string{"OA011 argument self: the kernel left sizes [4], its fake [3]"}, "do not change the argument", false},
 		{inPlace, 3, 4, nil, "", true},  // OA013
 		{inPlace, 3, 3, nil, "", false}, // OA013
-		{inPlace, 3, 2, []string{"OA011 argument self: after the call it has sizes [3], by its fake [2]"}, "change the argument in the fake", false},
-		{resize, 3, 4, []string{"OA011 argument self: after the call it has sizes [3], by its fake [4]"}, "change the argument in the fake", false},
+		{inPlace, 3, 2, []string{"OA011 argument self: the kernel left sizes [3], its fake [2]"}, "change the argument in the fake", false},
+		{resize, 3, 4, []string{"OA011 argument self: the kernel left sizes [3], its fake [4]"}, "change the argument in the fake", false},
 	} {
 		real := &asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.real)}
 		fake := &compare.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.fake)}}
@@ -532,13 +532,13 @@ func TestFakesWrittenTensors(t *testing.T) {
 		want              []string
 		judged            uint64
 	}{
-		{"the second of two", two, list{four, sized(5, 4)}, list{four, sized(5, 3)}, list{four, sized(5, 4)}, list{four, sized(5, 4)}, []string{"OA011 argument out: after the call it has sizes [3], by its fake [4]"}, 2},
-		{"the second of a list", listed, list{four, sized(5, 4)}, list{four, sized(5, 3)}, list{four, sized(5, 4)}, list{four, sized(5, 4)}, []string{"OA011 argument out[1]: after the call it has sizes [3], by its fake [4]"}, 2},
+		{"the second of two", two, list{four, sized(5, 4)}, list{four, sized(5, 3)}, list{four, sized(5, 4)}, list{four, sized(5, 4)}, []string{"OA011 argument out: the kernel left sizes [3], its fake [4]"}, 2},
+		{"the second of a list", listed, list{four, sized(5, 4)}, list{four, sized(5, 3)}, list{four, sized(5, 4)}, list{four, sized(5, 4)}, []string{"OA011 argument out[1]: the kernel left sizes [3], its fake [4]"}, 2},
 		{"a longer list", listed, list{four, sized(5, 4)}, list{four, sized(5, 3)}, list{four}, list{four}, nil, 1},
 		{"another tensor after the call", one, list{four}, list{sized(7, 3)}, list{four}, list{four}, nil, 0},
 		{"undefined", one, list{undefined}, list{undefined}, list{undefined}, list{undefined}, nil, 0},
 		{"a subclass", one, list{four}, list{sized(1, 3, traits(asserts.DirectSubclass))}, list{four}, list{four}, nil, 0},
-		{"not seen before", inPlace, list{see(1, 2)}, list{three}, list{see(1, 2)}, list{four}, []string{"OA011 argument self: after the call it has sizes [3], by its fake [4]"}, 1},
+		{"not seen before", inPlace, list{see(1, 2)}, list{three}, list{see(1, 2)}, list{four}, []string{"OA011 argument self: the kernel left sizes [3], its fake [4]"}, 1},
 		{"not seen after", inPlace, list{four}, list{see(1, 2)}, list{four}, list{four}, nil, 1},
 	} {
 		seen := func(before, after list) asserts.Seen {
@@ -571,8 +571,8 @@ func TestFakesNumbers(t *testing.T) {
 		want       []string
 	}{
 		{"alike", []string{"3", "true"}, []string{"3", "true"}, nil},
-		{"another", []string{"3", "true"}, []string{"3", "false"}, []string{"OA011 argument self (other-contents): number true, by its fake false"}},
-		{"two others", []string{"3", "4"}, []string{"5", "6"}, []string{"OA011 argument self (other-contents): number 3, by its fake 5"}},
+		{"another", []string{"3", "true"}, []string{"3", "false"}, []string{"OA011 argument self (other-contents): the kernel returned number true, its fake false"}},
+		{"two others", []string{"3", "4"}, []string{"5", "6"}, []string{"OA011 argument self (other-contents): the kernel returned number 3, its fake 5"}},
 		{"left open", []string{"3", "4"}, []string{"", "4"}, nil},
 		{"not known", []string{"", "4"}, []string{"3", "4"}, nil},
 		{"fewer of the kernel", nil, []string{"3"}, nil},

@@ -4,7 +4,6 @@
 package checkup
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -117,23 +116,23 @@ func (o *Options) watchesMemory() bool {
 
 // again returns the start of a repro line: the command with the flags that decide the result of a case.
 func (o *Options) again() string {
-	words := []string{"opassert", "check", "-engine", o.Engine}
+	words := []string{"opassert", "check"}
+	if o.Engine != o.UsualEngine() {
+		words = append(words, "-engine", o.Engine)
+	}
 	for _, lib := range o.Libs {
 		words = append(words, "-lib", lib)
 	}
 	if len(o.Modules) > 0 {
 		words = append(words, "-module", strings.Join(o.Modules, ","))
 	}
-	if o.Host != nil {
-		words = append(words, "-python", o.Host.Path)
-	} else if o.Torch != nil {
-		words = append(words, "-libtorch", cmp.Or(o.TorchFolder, o.Torch.Root))
-	}
 	for _, flag := range []struct {
 		name  string
 		value any
 		given bool
 	}{
+		{"-python", o.Interpreter, o.Interpreter != ""},
+		{"-libtorch", o.TorchFolder, o.TorchFolder != ""},
 		{"-device", o.Device, o.Device != ""},
 		{"-tolerance", o.Tolerance, o.Tolerance != compare.Tolerance},
 		{"-schema", o.Schema, o.Schema != ""},

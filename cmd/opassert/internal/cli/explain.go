@@ -39,7 +39,7 @@ func runExplain(inv *invocation) error {
 	asked := strings.TrimPrefix(inv.flags.Arg(0), "aten::")
 	ops, err := flags.loadAny(inv, asked)
 	if err != nil {
-		return err
+		return fmt.Errorf("no check %q, and no schemas: %w", asked, err)
 	}
 	planner, err := flags.planner(inv, ops)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestJSONHelp(t *testing.T) {
 		of := reflect.TypeOf(written)
 		for i := range of.NumField() {
 			key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-			if key != "-" && !slices.Contains(words, key) {
+			if key != "-" && !of.Field(i).Anonymous && !slices.Contains(words, key) {
 				t.Errorf("no word about the key %q of %v", key, of)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
@@ -30,17 +31,31 @@ func runLint(inv *invocation) error {
 		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.File, b.File),
 			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	counts := make(map[asserts.Status]int)
+	for _, f := range findings {
+		counts[f.Status]++
+	}
 	if *asJSON {
 		err = inv.json(findings)
 	} else {
-		inv.printLint(findings)
-		wrong := report.Count(len(findings), "error")
-		if len(findings) == 0 {
-			wrong = "nothing wrong"
+		for _, f := range findings {
+			at, text := fmt.Sprintf("%s:%d", f.File, f.Line), f.Message
+			if f.Column > 0 {
+				at += fmt.Sprintf(":%d", f.Column)
+			}
+			if f.Fix != "" {
+				text += "; " + f.Fix
+			}
+			if f.Status == asserts.Noted {
+				at += ": note"
+			}
+			inv.line("%s: %s %s: %s", at, f.Symptom, f.Op, text)
 		}
-		inv.line("%s; %s", looked, wrong)
+		wrong := []string{report.Count(counts[asserts.Violated], "error"), report.Count(counts[asserts.Noted], "note")}
+		wrong = slices.DeleteFunc(wrong, func(text string) bool { return text[0] == '0' })
+		inv.line("%s; %s", looked, cmp.Or(strings.Join(wrong, ", "), "nothing wrong"))
 	}
-	if err == nil && len(findings) > 0 {
+	if err == nil && (counts[asserts.Violated] > 0 || *source.strict && len(findings) > 0) {
 		return errFindings
 	}
 	return err
@@ -51,23 +66,9 @@ func lintSchemas(inv *invocation, source *schemaFlags) ([]torch.LintRow, string,
 	ops, err := source.load(inv)
 	findings := []torch.LintRow{}
 	for _, f := range schema.Lint(&schema.File{Ops: ops}) {
-		findings = append(findings, torch.LintRow{
-			Code: asserts.SchemaLint.String(), Op: f.Op, File: f.Pos.Filename, Line: f.Pos.Line, Column: f.Pos.Column,
-			Message: f.Message, Fix: f.Fix,
-		})
+		at := asserts.Site{File: f.Pos.Filename, Line: f.Pos.Line}
+		fault := asserts.Fault{Code: asserts.SchemaLint, Saw: f.Message, Fix: f.Fix, Site: at}
+		findings = append(findings, torch.NewLintRow(f.Op, fault, f.Pos.Column))
 	}
 	return findings, report.Count(len(ops), "schema"), err
-}
-
-func (inv *invocation) printLint(findings []torch.LintRow) {
-	for _, f := range findings {
-		at, text := fmt.Sprintf("%s:%d", f.File, f.Line), f.Message
-		if f.Column > 0 {
-			at += fmt.Sprintf(":%d", f.Column)
-		}
-		if f.Fix != "" {
-			text += "; " + f.Fix
-		}
-		inv.line("%s: %s %s: %s", at, f.Code, f.Op, text)
-	}
 }

@@ -64,6 +64,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	f.Int64Var(&c.MaxBytes, "max-bytes", 0, "")
 	f.Float64Var(&c.Tolerance, "tolerance", compare.Tolerance, "")
 	f.BoolVar(&c.Fail, "fail", false, "")
+	f.BoolVar(&c.Strict, "strict", false, "")
 	r.record = newOutputFlag(f, "record")
 	f.BoolVar(&c.Strings, "record-strings", false, "")
 	r.json = newOutputFlag(f, "json")

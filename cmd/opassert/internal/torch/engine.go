@@ -233,9 +233,9 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	if o.Added {
 		written = l.registration(op.Name)
 		o.Faults = faultsOf(asserts.SchemaLint, written.Faults)
-		o.Site, o.Texts = asserts.Site{File: op.File, Line: ownLine(op, l.loaded)}, slices.Concat(l.texts, written.Texts)
+		o.Site, o.Texts = asserts.Site{File: op.File, Line: OwnLine(op, l.loaded)}, slices.Concat(l.texts, written.Texts)
 	}
-	o.Declared = declared(op, o.Site.Line, written.Inferred)
+	o.Declared = Declared(op, o.Site.Line)
 	if l.host != nil && l.host.added[op.Name].File != "" {
 		o.Site = l.host.added[op.Name]
 	}
@@ -267,12 +267,14 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	return o
 }
 
-// declared returns what has the schema of an op, for its fixes.
-func declared(op *libtorch.Op, line int, inferred bool) string {
+// Declared returns what has the schema of an op, for its fixes.
+func Declared(op *libtorch.Op, line int) string {
 	by := "m.def"
 	switch {
-	case inferred:
+	case strings.HasSuffix(op.File, "/torch/_library/custom_ops.py"):
 		return asserts.CustomOp
+	case strings.HasSuffix(op.File, "/torch/library.py"):
+		return "torch.library.define"
 	case op.Namespace == "aten":
 		return "native_functions.yaml"
 	case op.File == "":

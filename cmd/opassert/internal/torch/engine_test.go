@@ -99,18 +99,18 @@ func TestThrownHasNoTime(t *testing.T) {
 // A fix names what registered the schema, and the line where it is known.
 func TestDeclared(t *testing.T) {
 	for want, tt := range map[string]struct {
-		op       libtorch.Op
-		line     int
-		inferred bool
+		op   libtorch.Op
+		line int
 	}{
-		"torch.library.custom_op":  {op: libtorch.Op{File: "/src/m.py", Line: 2}, inferred: true},
+		"torch.library.custom_op":  {op: libtorch.Op{File: "/lib/torch/_library/custom_ops.py", Line: 2}},
+		"torch.library.define":     {op: libtorch.Op{File: "/lib/torch/library.py", Line: 2}},
 		"Library.define at m.py:2": {op: libtorch.Op{File: "/src/m.py", Line: 2}},
 		"m.def at ops.cpp:30":      {op: libtorch.Op{File: "ops.cpp", Line: 20}, line: 30},
 		"m.def at other.cpp:20":    {op: libtorch.Op{File: "other.cpp", Line: 20}},
 		"native_functions.yaml":    {op: libtorch.Op{Namespace: "aten", File: "x.cpp", Line: 20}},
 		"":                         {op: libtorch.Op{Namespace: "my"}},
 	} {
-		if got := declared(&tt.op, tt.line, tt.inferred); got != want {
+		if got := Declared(&tt.op, tt.line); got != want {
 			t.Errorf("%+v: %q, want %q", tt, got, want)
 		}
 	}

@@ -67,9 +67,9 @@ func source(file string, libraries []string) ([]byte, error) {
 	return text, err
 }
 
-// ownLine returns the line of the source in which an op is defined, or the line of its namespace's registrations if the
+// OwnLine returns the line of the source in which an op is defined, or the line of its namespace's registrations if the
 // source can't be read. A macro may have the op's name as an argument, or may contain the definitions, above its use.
-func ownLine(op *libtorch.Op, libraries []string) int {
+func OwnLine(op *libtorch.Op, libraries []string) int {
 	source, err := source(op.File, libraries)
 	if err != nil {
 		return op.Line

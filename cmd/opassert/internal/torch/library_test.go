@@ -44,7 +44,7 @@ TORCH_LIBRARY(my, m) {
 }
 `), 0o666))
 	for op, want := range map[string]int{"my::f": 3, "my::g": 4, "my::g.out": 5, "my::h": 6, "my::i": 2} {
-		if got := ownLine(&libtorch.Op{Name: op, Namespace: "my", File: file, Line: 2}, nil); got != want {
+		if got := OwnLine(&libtorch.Op{Name: op, Namespace: "my", File: file, Line: 2}, nil); got != want {
 			t.Errorf("%s: line %d, want %d", op, got, want)
 		}
 	}
@@ -60,11 +60,11 @@ TORCH_LIBRARY_FRAGMENT(my, m) {
 }
 `), 0o666))
 	for op, at := range map[string][2]int{"my::f": {4, 2}, "my::g": {5, 7}, "my::h": {5, 8}, "my::i": {5, 9}, "my::k": {5, 5}, "my::g_cpu": {99, 99}, "my::x": {0, 0}} {
-		if got := ownLine(&libtorch.Op{Name: op, Namespace: "my", File: file, Line: at[0]}, nil); got != at[1] {
+		if got := OwnLine(&libtorch.Op{Name: op, Namespace: "my", File: file, Line: at[0]}, nil); got != at[1] {
 			t.Errorf("by a macro, %s: line %d, want %d", op, got, at[1])
 		}
 	}
-	if got := ownLine(&libtorch.Op{Name: "my::f", Namespace: "my", File: file + "x", Line: 7}, nil); got != 7 {
+	if got := OwnLine(&libtorch.Op{Name: "my::f", Namespace: "my", File: file + "x", Line: 7}, nil); got != 7 {
 		t.Errorf("without the source: line %d, want 7", got)
 	}
 }
@@ -85,7 +85,7 @@ func TestOwnLineFromAbove(t *testing.T) {
 		{"csrc/ops.cpp", []string{elsewhere}, 1},
 		{"/csrc/ops.cpp", []string{built}, 1},
 	} {
-		if got := ownLine(&libtorch.Op{Name: "my::f", Namespace: "my", File: tt.file, Line: 1}, tt.libraries); got != tt.want {
+		if got := OwnLine(&libtorch.Op{Name: "my::f", Namespace: "my", File: tt.file, Line: 1}, tt.libraries); got != tt.want {
 			t.Errorf("%s of %q: line %d, want %d", tt.file, tt.libraries, got, tt.want)
 		}
 	}

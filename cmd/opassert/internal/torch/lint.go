@@ -16,15 +16,20 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A LintRow is a fault of a schema or a registration, found without a call, in the form of lint -json.
+// A LintRow is a fault of a schema or a registration, in the form of lint -json: a row of check's and its place.
 type LintRow struct {
-	Code    string `json:"code"`
-	Op      string `json:"op"`
+	asserts.Result
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Column  int    `json:"column"` // 0 for a registration
 	Message string `json:"message"`
-	Fix     string `json:"fix"`
+}
+
+// NewLintRow makes the row of a fault of an op at a place.
+func NewLintRow(op string, f asserts.Fault, column int) LintRow {
+	row := asserts.JudgeFaults(&asserts.Op{Name: op}, &asserts.Seen{}, []asserts.Fault{f}).Violations[0].Result()
+	row.Subject, row.Report = "", "" // no call shows it
+	return LintRow{row, f.Site.File, f.Site.Line, column, f.Saw}
 }
 
 // Registrations are what modules register, and the faults of that.
@@ -55,7 +60,10 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (*R
 	}
 	text, err := os.ReadFile(answer)
 	var reply struct {
-		Found  []LintRow
+		Found []struct {
+			ruleFault
+			Op string
+		}
 		Looked map[string]int
 		Ops    []struct {
 			Op, Schema, File string
@@ -65,16 +73,21 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (*R
 	if err = errors.Join(err, json.Unmarshal(text, &reply)); err != nil {
 		return nil, err
 	}
+	var found []LintRow
+	for _, f := range reply.Found {
+		f.Site = asserts.Site{File: f.File, Line: f.Line}
+		found = append(found, NewLintRow(f.Op, f.Fault, 0))
+	}
 	for _, op := range reply.Ops {
 		parsed, err := schema.ParseDispatcher(op.Schema)
 		if err != nil {
 			continue // in a type that only the dispatcher knows
 		}
 		for _, f := range schema.LintOp(parsed) {
-			reply.Found = append(reply.Found, LintRow{
-				Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line,
-			})
+			at := asserts.Site{File: op.File, Line: op.Line}
+			fault := asserts.Fault{Code: asserts.SchemaLint, Saw: f.Message, Fix: f.Fix, Site: at}
+			found = append(found, NewLintRow(op.Op, fault, 0))
 		}
 	}
-	return &Registrations{reply.Found, len(reply.Ops), reply.Looked}, nil
+	return &Registrations{found, len(reply.Ops), reply.Looked}, nil
 }

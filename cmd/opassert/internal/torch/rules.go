@@ -119,7 +119,6 @@ func Changed(saw string) asserts.Fault {
 type registration struct {
 	Texts      []string // in the source of its kernel
 	Decomposes bool     // it is registered as CompositeImplicitAutograd, by that name
-	Inferred   bool     // torch.library.custom_op made its schema
 	Faults     []ruleFault
 }
 

@@ -228,6 +228,9 @@ func TestContextsOfKnownFindings(t *testing.T) {
 	r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.at(pid, 0))
 	equal(t, "since one", r.enter(t, pid, 2, "two"))
 	equal(t, "printed", r.printed, "debatable")
+	r.findings.strict = true
+	r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.at(pid, 0))
+	equal(t, "since two, strict", r.enter(t, pid, 3, "three"), "two: debatable 1")
 }
 
 // Exit status 1 is for findings that the program has not asked for.

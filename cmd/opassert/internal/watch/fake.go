@@ -72,7 +72,7 @@ func (p *process) fake(data []byte) error {
 		if v.Site.File == "" { // not of a fake
 			site, _ = p.layout.frames(place)
 		}
-		v.Site = asserts.Site{} // the finding's
+		v.Site, v.Call = asserts.Site{}, real.Seen.Tensors(op.faked) // the site is the finding's
 		for _, context := range contexts {
 			p.run.findings.add(v, p, site, p.run.findings.at(p.pid, context))
 		}

@@ -83,8 +83,8 @@ func TestFakeRecords(t *testing.T) {
 		skip         string
 	}{
 		{name: "alike", call: fakeText(1, same, ""), answer: fakeText(1, same, "")},
-		{name: "another dtype", call: fakeText(1, same, ""), answer: fakeText(1, other, ""), found: "dtype float32, by its fake float64", site: "ops.py:3"},
-		{name: "another dtype, beside the CPU's", call: fakeText(1, same, ""), answer: fakeText(1, other, `, "beside": `+fakeText(1, same, "")), found: "dtype float32, by its fake float64", site: "ops.py:3", skip: unkept},
+		{name: "another dtype", call: fakeText(1, same, ""), answer: fakeText(1, other, ""), found: "the kernel returned float32, its fake float64", site: "ops.py:3"},
+		{name: "another dtype, beside the CPU's", call: fakeText(1, same, ""), answer: fakeText(1, other, `, "beside": `+fakeText(1, same, "")), found: "the kernel returned float32, its fake float64", site: "ops.py:3", skip: unkept},
 		{name: "another dtype, waived", call: fakeText(1, same, ""), answer: fakeText(1, other, ""), waived: true},
 		{name: "not called", call: fakeText(1, same, ""), answer: `{"unknown": "no Python"}`, skip: "no Python"},
 		{name: "missing", call: fakeText(1, same, ""), answer: missing, skip: uncompiled},
@@ -106,6 +106,9 @@ func TestFakeRecords(t *testing.T) {
 			found, site := "", ""
 			for _, at := range f.found {
 				found += at.Saw
+				if !strings.HasPrefix(at.Call, "f(x=") {
+					t.Errorf("the call is %q", at.Call)
+				}
 				site += fmt.Sprintf("%s:%d", at.Site[0].File, at.Site[0].Line)
 			}
 			if found != tt.found || site != tt.site {

@@ -31,6 +31,9 @@ type OpFinding struct {
 	printed bool
 }
 
+// fails reports whether the finding is an error, as notes are where they are strict.
+func (f *OpFinding) fails(strict bool) bool { return !f.Known && (f.Note == "" || strict) }
+
 // where returns the line that called the op: "train.py:42 in forward".
 func (f *OpFinding) where() string { return Frame(f.site()).String() }
 
@@ -89,13 +92,14 @@ type findings struct {
 	known   func(*OpFinding) bool // whether a baseline has it; may be nil
 	first   func(*OpFinding)      // called with each that is not known and not asked for, one at a time; may be nil
 	held    reporters
+	strict  bool
 }
 
 func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at reporterContext) *OpFinding {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := f.count(v, p, site)
-	if counts := !found.Known && found.Note == ""; !counts || !at.add(found) {
+	if !found.fails(f.strict) || !at.add(found) {
 		f.print(found)
 	}
 	return found

@@ -99,6 +99,7 @@ func (o *ops) add(version, marks string, listed *libtorch.Op) (*watchedOp, error
 	if err != nil {
 		return nil, err
 	}
+	plan.Op.Declared = torch.Declared(listed, torch.OwnLine(listed, nil))
 	w.excused = plan.Waived
 	for _, e := range plan.Waived {
 		if e.Symptom == "" {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -87,6 +89,21 @@ func TestWatchedOps(t *testing.T) {
 		want := append(words(0, truth(tt.custom), 1, 0, truth(tt.followed)), words(expect(w.judged, w.waived)...)...)
 		if w.custom != tt.custom || w.followed != tt.followed || !bytes.Equal(answer, want) {
 			t.Errorf("%s: custom %v, followed %v, answer %v, want %v", tt.name, w.custom, w.followed, answer, want)
+		}
+	}
+}
+
+// The fix of a finding names what has the schema.
+func TestDeclaredOps(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "m.py")
+	must.Do(t, os.WriteFile(file, []byte("library =\nlibrary.define(\"f(Tensor x) -> Tensor\")\n"), 0o600))
+	for registered, want := range map[string]string{
+		"/lib/torch/_library/custom_ops.py:7": asserts.CustomOp, file + ":1": "Library.define at m.py:2", "ops.cpp:3": "m.def at ops.cpp:3",
+	} {
+		record := strings.Replace(opRecord("", "my::f", "", reads, makes), "CPU\x1f\x1f\x1f", "CPU\x1f\x1f\x1fregistered at "+registered, 1)
+		w, _, err := fromPlanner(t).meet("2.6.0", record)
+		if must.Do(t, err); w.judged.Declared != want || w.faked.Declared != want {
+			t.Errorf("%s: declared by %q", registered, w.judged.Declared)
 		}
 	}
 }

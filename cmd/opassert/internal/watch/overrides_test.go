@@ -44,7 +44,7 @@ func TestOverridesOnDevice(t *testing.T) {
 		want := map[string]string{
 			"aten::ceil":         "11 elements differ by more than 0.01 of 1 + their size: number 0 is 1, on cpu 0",
 			"aten::fmod_.Scalar": "the call does not change its bytes, on cpu it changes them",
-			"aten::mm":           "strides [1 3] of sizes [3 3], by its fake [3 1]",
+			"aten::mm":           "the kernel returned strides [1 3] of sizes [3 3], its fake [3 1]",
 		}
 		if diff := cmp.Diff(want, saw) + cmp.Diff(expected(t, "testdata/overrides.py"), lines(o.found, false)); diff != "" || o.status != 1 {
 			t.Errorf("exit status %d\n%s\n%s", o.status, diff, o.stderr)

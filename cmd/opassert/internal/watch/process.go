@@ -165,7 +165,7 @@ func (p *process) add(broken []*asserts.Violation, place string) ([]byte, error)
 	add := func(site []Frame) []byte {
 		var reports []string
 		for _, v := range broken {
-			if f := p.run.findings.add(v, p, site, at); p.run.config.Fail && !f.Known && f.Note == "" {
+			if f := p.run.findings.add(v, p, site, at); p.run.config.Fail && f.fails(p.run.config.Strict) {
 				reports = append(reports, f.Report())
 			}
 		}

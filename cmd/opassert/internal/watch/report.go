@@ -23,6 +23,7 @@ type OpReport struct {
 	Status    int // the program's, as [preload.End] has it
 	Took      time.Duration
 	Processes int
+	Strict    bool               // notes are errors
 	Level     asserts.Level      // for PyTorch's own ops
 	Custom    asserts.Level      // for others
 	Called    []*report.OpResult // the ops that were called, sorted, without findings
@@ -51,7 +52,7 @@ func (r *OpReport) ExitStatus() int {
 		return r.Status
 	case len(r.Unwatched) > 0:
 		return 2
-	case slices.ContainsFunc(r.Findings, func(f *OpFinding) bool { return !f.Known && f.Note == "" && f.Asked < f.Count }):
+	case slices.ContainsFunc(r.Findings, func(f *OpFinding) bool { return f.fails(r.Strict) && f.Asked < f.Count }):
 		return 1
 	}
 	return 0
@@ -68,7 +69,7 @@ func (r *run) report(end preload.End, took time.Duration) (*OpReport, error) {
 	defer r.mu.Unlock()
 	rep := &OpReport{
 		Program: printable.Shell(r.config.Command...), Level: r.config.level(false), Custom: r.config.level(true),
-		Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes),
+		Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Strict: r.config.Strict,
 		Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early, unseen: make(map[string]int),
 	}
 	called := make(map[string]*report.OpResult)

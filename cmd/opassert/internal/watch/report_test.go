@@ -188,6 +188,8 @@ func TestExitStatus(t *testing.T) {
 		{OpReport{Findings: found(false, "", 1)}, 1},
 		{OpReport{Findings: found(true, "", 0)}, 0},
 		{OpReport{Findings: found(false, "why", 0)}, 0},
+		{OpReport{Strict: true, Findings: found(false, "why", 0)}, 1},
+		{OpReport{Strict: true, Findings: found(true, "why", 0)}, 0},
 		{OpReport{Findings: found(false, "", 2)}, 0},
 		{OpReport{}, 0},
 	} {

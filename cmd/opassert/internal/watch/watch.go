@@ -50,6 +50,7 @@ type Config struct {
 	Sample    int                   // observe one in Sample calls of PyTorch's own ops at the level content
 	MaxBytes  int64                 // calls on larger storages are observed at the level identity; 0: no limit
 	Fail      bool                  // raise a finding at the call
+	Strict    bool                  // notes are errors
 	Found     func(*OpFinding)      // called with each distinct finding at once; may be nil
 	Known     func(*OpFinding) bool // whether a baseline has a finding, which is neither printed nor raised; may be nil
 }
@@ -101,7 +102,7 @@ func Run(ctx context.Context, config Config) (*OpReport, error) {
 		config: config, cwd: cwd,
 		ops: ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
 		findings: findings{byKey: make(map[string]*OpFinding), command: printable.Shell(config.Command...),
-			held: make(reporters), first: config.Found, known: config.Known},
+			held: make(reporters), first: config.Found, known: config.Known, strict: config.Strict},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
 		records: make(map[string]records), origins: newOrigins(),
 		faked: make(map[int64]int), answered: make(map[int64][]answered),

@@ -30,14 +30,14 @@ def right(schema, kernel, fake, key="CPU"):
 
 wrong("size(Tensor x) -> Tensor", "sizes", lambda x: x.new_zeros(x.numel()), lambda x: x.new_empty(x.numel() + 1))
 wrong("rank(Tensor x) -> Tensor", "sizes", lambda x: x.clone().unsqueeze(0), lambda x: torch.empty_like(x))
-wrong("dtype(Tensor x) -> Tensor", "dtype", lambda x: (x > 0), lambda x: torch.empty_like(x))
+wrong("dtype(Tensor x) -> Tensor", "the kernel returned bool, its fake ", lambda x: (x > 0), lambda x: torch.empty_like(x))
 wrong("promotion(Tensor x) -> Tensor", "dtype", lambda x: x * 1.5, lambda x: torch.empty_like(x))  # of integers alone
 wrong("strides(Tensor x) -> Tensor", "strides", lambda x: x.t().clone() if x.dim() == 2 else x.clone(), lambda x: x.new_empty(tuple(x.shape)[::-1]) if x.dim() == 2 else torch.empty_like(x))
 wrong("contiguous(Tensor x) -> Tensor", "strides", lambda x: x.clone(memory_format=torch.contiguous_format), lambda x: torch.empty_like(x))
 wrong("preserves(Tensor x) -> Tensor", "strides", lambda x: x.clone(), lambda x: x.new_empty(x.shape))
 wrong("device(Tensor x) -> Tensor", "device", lambda x: x.clone(), lambda x: torch.empty_like(x, device="meta"))
-wrong("list_length(Tensor x) -> Tensor[]", "3 tensors, by its fake 2", lambda x: [x + i for i in range(3)], lambda x: [torch.empty_like(x) for _ in range(2)])
-wrong("second(Tensor x) -> (Tensor, Tensor)", "dtype", lambda x: (x.clone(), x.argsort(-1)), lambda x: (torch.empty_like(x), torch.empty_like(x)))
+wrong("list_length(Tensor x) -> Tensor[]", "3 tensors, its fake 2", lambda x: [x + i for i in range(3)], lambda x: [torch.empty_like(x) for _ in range(2)])
+wrong("second(Tensor x) -> (Tensor, Tensor)", "the kernel returned int64, its fake ", lambda x: (x.clone(), x.argsort(-1)), lambda x: (torch.empty_like(x), torch.empty_like(x)))
 wrong("flag(Tensor x, bool keep=False) -> Tensor", "sizes", lambda x, keep=False: x.sum(-1, keepdim=keep), lambda x, keep=False: x.sum(-1))
 wrong("optional(Tensor x, Tensor? weight=None) -> Tensor", "sizes", lambda x, weight=None: x.clone() if weight is None else x.new_zeros(3), lambda x, weight=None: torch.empty_like(x))
 wrong("explicit(Tensor x) -> Tensor", "sizes", lambda x: x.flatten().clone(), lambda x: torch.empty_like(x), key="CompositeExplicitAutograd")
@@ -57,13 +57,13 @@ right("where_x_is(Tensor x) -> Tensor", lambda x: torch.full_like(x, 1), lambda 
 # Those of one of the two, which contradicts itself.
 
 wrong("kernel_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone() if x.numel() else x.new_zeros(x.shape, dtype=torch.float64 if x.dtype != torch.float64 else torch.float32), lambda x: torch.empty_like(x))
-wrong("fake_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone(), lambda x: torch.empty_like(x) if x.numel() else x.new_empty(x.shape, dtype=torch.bool))
+wrong("fake_forgets(Tensor x) -> Tensor", ", its fake bool", lambda x: x.clone(), lambda x: torch.empty_like(x) if x.numel() else x.new_empty(x.shape, dtype=torch.bool))
 
 # Numbers.
 
 wrong("number_count(Tensor x) -> (Tensor, int)", "number ", lambda x: (x.clone(), x.dim()), lambda x: (torch.empty_like(x), -1))
-wrong("number_mean(Tensor x) -> float", "number 0.5, by its fake 0", lambda x: 0.5, lambda x: 0.0)
-wrong("number_sign(Tensor x) -> bool", "number true, by its fake false", lambda x: True, lambda x: False)
+wrong("number_mean(Tensor x) -> float", "number 0.5, its fake 0", lambda x: 0.5, lambda x: 0.0)
+wrong("number_sign(Tensor x) -> bool", "number true, its fake false", lambda x: True, lambda x: False)
 wrong("number_rows(Tensor x) -> int[]", "number ", lambda x: [7, x.numel()], lambda x: [7, -1])
 right("number_counted(Tensor x) -> (Tensor, SymInt)", lambda x: (x.clone(), int((x != 0).sum())), lambda x: (torch.empty_like(x), torch.library.get_ctx().new_dynamic_size()))
 right("number_shape(Tensor x, float f=0.1) -> (int[], float, bool)", lambda x, f=0.1: (list(x.shape), f, x.dim() > 1), lambda x, f=0.1: (list(x.shape), f, x.dim() > 1))
@@ -71,11 +71,11 @@ right("number_bounds(Tensor x) -> (float, float, float)", lambda x: (1e300, floa
 
 # What shares with what.
 
-wrong("fake_aliases(Tensor x) -> Tensor", "it shares with nothing, by its fake it is argument x", lambda x: x.clone(), lambda x: x)
-wrong("fake_views(Tensor x) -> Tensor", "by its fake it shares storage with argument x", lambda x: x.clone(), lambda x: x.view_as(x))
-wrong("fake_copies(Tensor(a) x) -> Tensor(a)", "it shares storage with argument x, by its fake it shares with nothing", lambda x: x.view_as(x), lambda x: torch.empty_like(x))
-wrong("fake_pairs(Tensor x) -> (Tensor, Tensor)", "by its fake it is result0", lambda x: (x.clone(), x.clone()), lambda x: (y := torch.empty_like(x), y))
-wrong("fake_inplace_(Tensor(a!) x) -> Tensor(a!)", "it is argument x, by its fake it shares with nothing", lambda x: x.add_(1), lambda x: torch.empty_like(x))
+wrong("fake_aliases(Tensor x) -> Tensor", "what shares with nothing, its fake what is argument x", lambda x: x.clone(), lambda x: x)
+wrong("fake_views(Tensor x) -> Tensor", "its fake what shares storage with argument x", lambda x: x.clone(), lambda x: x.view_as(x))
+wrong("fake_copies(Tensor(a) x) -> Tensor(a)", "what shares storage with argument x, its fake what shares with nothing", lambda x: x.view_as(x), lambda x: torch.empty_like(x))
+wrong("fake_pairs(Tensor x) -> (Tensor, Tensor)", "its fake what is result0", lambda x: (x.clone(), x.clone()), lambda x: (y := torch.empty_like(x), y))
+wrong("fake_inplace_(Tensor(a!) x) -> Tensor(a!)", "what is argument x, its fake what shares with nothing", lambda x: x.add_(1), lambda x: torch.empty_like(x))
 
 
 # Fakes that raise, of all or of one sort of input.
@@ -108,8 +108,8 @@ def resizes(x, out):
     out.resize_(x.numel() + 1)
 
 
-wrong("kernel_resizes(Tensor x, Tensor(a!) out) -> ()", "after the call it has sizes", resizes, lambda x, out: None)
-wrong("fake_resizes(Tensor x, Tensor(a!) out) -> ()", "after the call it has sizes", lambda x, out: [out.zero_()].clear(), resizes)
+wrong("kernel_resizes(Tensor x, Tensor(a!) out) -> ()", "the kernel left sizes", resizes, lambda x, out: None)
+wrong("fake_resizes(Tensor x, Tensor(a!) out) -> ()", "the kernel left sizes", lambda x, out: [out.zero_()].clear(), resizes)
 
 
 def unbacked(x):

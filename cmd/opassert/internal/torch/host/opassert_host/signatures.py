@@ -119,7 +119,7 @@ def check_op(name):
     if formula and formula._backward_fn:
         check_autograd(name, schema, formula._backward_fn, formula._setup_context_fn)
     if place[0] and not planned(name, op):
-        wrong("OA011", name, place, "it has a kernel and no fake", f'register one, or torch.compile and torch.export end at it: torch.library.register_fake("{name}")', symptom="no-fake")
+        wrong("OA011", name, place, "it has a kernel and no fake", f'register one, torch.library.register_fake("{name}"), which makes tensors of the kernel\'s sizes, strides and dtypes', symptom="no-fake")
     objects = any("__torch__" in str(a.type) for a in schema.arguments)
     lost = not schema.returns and not objects and name not in registered.decomposing
     if lost and not any(map(is_written, schema.arguments)):
@@ -138,5 +138,5 @@ def main():
         check_op(op)
     schemas = {op: (str(overload(op)._schema), *registered.kernel(op)) for op in added() if overload(op)}
     with open(os.environ["OPASSERT_ANSWER"], "w") as answer:
-        json.dump({"found": [f | {"message": f["saw"]} for f in found if f["symptom"] != "default"], "looked": collections.Counter(what for what, _, place in looked if not place[0].startswith(ROOT)), "ops": [{"op": op, "schema": s, "file": f, "line": n} for op, (s, f, n) in schemas.items()]}, answer)
+        json.dump({"found": [f for f in found if f["symptom"] != "default"], "looked": collections.Counter(what for what, _, place in looked if not place[0].startswith(ROOT)), "ops": [{"op": op, "schema": s, "file": f, "line": n} for op, (s, f, n) in schemas.items()]}, answer)
     os._exit(0)

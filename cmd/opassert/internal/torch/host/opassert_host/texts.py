@@ -5,8 +5,6 @@ import inspect
 import json
 import types
 
-from torch._library.custom_ops import OPDEFS
-
 from .places import ROOT
 from .registrations import enclosed, registered, written
 from .signatures import faults
@@ -37,4 +35,4 @@ def registration(op):
     """Returns facts about an op from its source: texts, decomposition and faults."""
     kernels = registered.kernels(op)
     found = list(dict.fromkeys(t for k in kernels for t in texts(written(k), set())))
-    return json.dumps({"Texts": found[:MOST_TEXTS], "Decomposes": op in registered.decomposing, "Inferred": op in OPDEFS, "Faults": faults(op)})
+    return json.dumps({"Texts": found[:MOST_TEXTS], "Decomposes": op in registered.decomposing, "Faults": faults(op)})
