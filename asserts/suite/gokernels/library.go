@@ -174,9 +174,9 @@ func (h *handle) Release() {
 func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	d.Data = slices.Clone(d.Data) // a copy: a library may keep it
 	t, err := e.make(d, f)
-	if err == nil && strided(d, f) && otherStrides(t, d) {
+	if err == nil && strided(d, f) && otherLayout(t, d) {
 		e.lib.hold(t).Release()
-		err = &engine.Unsupported{What: "such strides: a tensor that it makes has others"}
+		err = &engine.Unsupported{What: "such strides or offsets: a tensor that it makes has others"}
 	}
 	if err != nil {
 		return e.viewOf(d, f, refused(err))
@@ -191,10 +191,11 @@ func strided(d engine.Dense, f engine.Form) bool {
 		(d.Offset != 0 || !slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)))
 }
 
-// otherStrides reports whether a tensor is observed with the sizes of d, and not its strides.
-func otherStrides(t asserts.Tensor, d engine.Dense) bool {
+// otherLayout reports whether a tensor is observed with the sizes of d, and other strides or another offset, except for
+// 0, which is also that of a slice that begins at the tensor.
+func otherLayout(t asserts.Tensor, d engine.Dense) bool {
 	c := observeBroken(t, asserts.Content).Content
-	return c != nil && slices.Equal(c.Sizes, d.Sizes) && !hasStrides(c, d)
+	return c != nil && slices.Equal(c.Sizes, d.Sizes) && (!hasStrides(c, d) || c.Offset != 0 && c.Offset != d.Offset)
 }
 
 // inspect panics if the observation of a tensor that the library made is impossible: findings of every op would follow.

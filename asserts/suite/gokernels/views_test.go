@@ -195,10 +195,23 @@ func TestSecondView(t *testing.T) {
 	}
 }
 
-// A tensor that Make makes with other strides than asked for is released, and is made by view ops, or is one that the
+// A placed tensor observes an offset.
+type placed struct {
+	*grid
+	offset int64
+}
+
+func (p *placed) Observe(o *asserts.Observation, level asserts.Level) {
+	p.grid.Observe(o, level)
+	if o.Content != nil {
+		o.Content.Offset, o.Content.Nbytes = p.offset, 64
+	}
+}
+
+// A tensor that Make makes with other strides or another offset than asked for is released, and is made by view ops, or is one that the
 // library lacks; a view made through an op that copies is such a tensor. One without observed strides is taken.
 func TestMadeWithOtherStrides(t *testing.T) {
-	d := numbered(0, []int64{2, 3}, []int64{4, 1})
+	d := numbered(1, []int64{2, 3}, []int64{4, 1})
 	filled := func(n int64) *grid { return &grid{make([]float32, 2*n), []int64{2, n}, []int64{n, 1}} }
 	view := func(g *grid) *grid { return g.narrow(1, 0, 3, 1) }
 	copied := func(g *grid) *grid { return &grid{slices.Clone(g.at()), g.sizes, []int64{3, 1}} }
@@ -210,9 +223,12 @@ func TestMadeWithOtherStrides(t *testing.T) {
 		views bool   // view ops make it
 	}{
 		{"a view", func() asserts.Tensor { return view(filled(4)) }, "none", "", false},
-		{"a copy", func() asserts.Tensor { return copied(view(filled(4))) }, "none", "the library has no such strides: a tensor that it makes has others", false},
+		{"a copy", func() asserts.Tensor { return copied(view(filled(4))) }, "none", "the library has no such strides or offsets: a tensor that it makes has others", false},
 		{"a copy, and a view op", func() asserts.Tensor { return copied(view(filled(4))) }, "narrow", "", true},
 		{"without strides", func() asserts.Tensor { return &box{asserts.NewID()} }, "none", "", false},
+		{"with another offset", func() asserts.Tensor { return &placed{view(filled(4)), 2} }, "none", "the library has no such strides or offsets: a tensor that it makes has others", false},
+		{"with the offset", func() asserts.Tensor { return &placed{view(filled(4)), 1} }, "none", "", false},
+		{"another offset, and a view op", func() asserts.Tensor { return &placed{view(filled(4)), 2} }, "narrow", "", true},
 		{"of other sizes", func() asserts.Tensor { return filled(4) }, "none", "", false},
 	} {
 		released := make(map[any]int)
@@ -233,7 +249,7 @@ func TestMadeWithOtherStrides(t *testing.T) {
 		if refused := tt.lacks != "" || tt.views; (released[first] == 1) != refused || !refused && made.(*handle).Tensor != first {
 			t.Errorf("%s: made %v, and what Make made was released %d times", tt.name, made, released[first])
 		}
-		if tt.views && !slices.Equal(made.(*handle).Tensor.(*grid).at(), []float32{0, 1, 2, 4, 5, 6}) {
+		if tt.views && !slices.Equal(made.(*handle).Tensor.(*grid).at(), []float32{1, 2, 3, 5, 6, 7}) {
 			t.Errorf("%s: made %v", tt.name, made)
 		}
 	}
@@ -248,6 +264,7 @@ func TestMadeWithOtherStrides(t *testing.T) {
 func TestBrokenViewOps(t *testing.T) {
 	narrow := func(g *grid, dim, start, length int) *grid { return g.narrow(dim, start, length, 1) }
 	for name, kernel := range map[string]func(g *grid, dim, start, length int) *grid{
+		"shifts": func(g *grid, dim, start, length int) *grid { return narrow(g, dim, 1, length) },
 		"writes": func(g *grid, dim, start, length int) *grid { g.data[0]++; return narrow(g, dim, start, length) },
 		"moves": func(g *grid, dim, start, length int) *grid {
 			v := narrow(g, dim, start, length)
