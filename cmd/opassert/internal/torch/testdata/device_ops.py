@@ -43,10 +43,14 @@ EXPECTED = {
     "drives::cuts": "OA014",
     "drives::passes": "OA014",
     "drives::negates": "OA014",
+    "drives::lacks": "OA014",
+    "drives::loses_silently": "OA014",
+    "drives::has_both": "",
     "aten::erfinv_": "OA006",
     "aten::digamma_": "",
 }
 if DEVICE == "cuda":
+    del EXPECTED["drives::lacks"], EXPECTED["drives::loses_silently"]  # autograd records the ops that their kernels call
     del EXPECTED["broken::leaves"]  # its allocator reuses memory, of which OA020 is not judged
 if getattr(torch, DEVICE).device_count() == 1:
     del EXPECTED["broken::strays"], EXPECTED["drives::hops"]  # they go to another device
@@ -162,6 +166,35 @@ for name, rule in {
         library.impl(name, lambda x: x * 2, key)
     library.impl(name, lambda x, op=op: Doubled.apply(op, x, 2), "AutogradCPU")
     library.impl(name, lambda x, op=op, rule=rule: rule(op, x), "Autograd" + KEY)
+
+
+def unrecorded(x):
+    with torch.no_grad():
+        return x * 2
+
+
+def applied(op):
+    class Formula(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return below(op, x)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    return Formula.apply
+
+
+# Where a device has no kernel for autograd, openreg's fallback raises, and with a fallthrough nothing records.
+for name, rule in {"lacks": None, "loses_silently": lambda formula: torch.library.fallthrough_kernel, "has_both": lambda formula: formula}.items():
+    library.define(f"{name}(Tensor x) -> Tensor")
+    formula = applied(getattr(torch.ops.drives, name))
+    for key in "CPU", KEY:
+        library.impl(name, unrecorded, key)
+    library.impl(name, formula, "AutogradCPU")
+    if rule:
+        library.impl(name, rule(formula), "Autograd" + KEY)
 
 
 @torch.library.custom_op("drives::triples", mutates_args=())

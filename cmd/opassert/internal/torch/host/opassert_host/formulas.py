@@ -94,7 +94,7 @@ class Rules(GradientChecks):
         except Exception:
             return  # as in the call itself
         if not any(t.requires_grad for t in results):
-            lost = self.place[0] or self.device_rule and self.beside()
+            lost = self.place[0] or self.on_cpu([distinct(t) for t in results])[0]
             if lost and any(t.is_floating_point() for t in results) and not registered.marked:
                 self.add("its formula is lost: an argument requires grad, and no result does" + ", on the CPU one does" * (not self.place[0]), "return results that autograd records")
             return
@@ -106,7 +106,10 @@ class Rules(GradientChecks):
             first = self.gradients(results, leaves, self.graded, given)
         except Exception as error:
             if self.cpp and str(error).startswith("derivative for "):  # of autogradNotImplementedFallback
-                return self.unmade.append("its kernel for autograd raises that there is no gradient")
+                if not self.on_cpu(given)[0]:
+                    return self.unmade.append("its kernel for autograd raises that there is no gradient")
+                saw = f"on {min(self.devices)} its kernel for autograd raises that there is no gradient, and on the CPU there is one"
+                return self.add(saw, "register the formula for the device, too", note="no result is silently wrong", symptom="backward")
             return self.add_raised("its backward raises", error, symptom="backward")
         for name, tensor, was in kept:
             if changed(tensor, was):
@@ -130,11 +133,12 @@ class Rules(GradientChecks):
             note = "arguments are real and complex: a product has a complex gradient for both, and PyTorch rejects that of a real one"
         self.add(f"{what} {text_of(error)}", "accept the arguments of the kernel, and return its results", argument, note, symptom)
 
-    def beside(self):
-        """Calls the op with copies of its tensors on the CPU; returns them and its results, None if autograd records none."""
-        with contextlib.suppress(Exception):  # there is no kernel for the CPU
+    def on_cpu(self, given):
+        """Calls the op with copies of its tensors on the CPU; returns its results and gradients, two times () if there are none."""
+        with contextlib.suppress(Exception):  # there is no kernel or no formula for the CPU
             leaves, results = self.differentiated(self.graded, lambda i, t: t.cpu())
-            return (leaves, results) if any(t.requires_grad for t in results) else None
+            return results, self.gradients(results, leaves, self.graded, [g.cpu() for g in given])
+        return (), ()
 
     def compare(self, of, gradients, others, saw, fix):
         """Compares gradients of arguments; {} in what is said stands for an argument's name."""
@@ -144,13 +148,9 @@ class Rules(GradientChecks):
 
     def check_beside(self, first, results, given):
         """Compares the gradients with those on the CPU, if the results are the same there."""
-        on_cpu = self.beside()
-        if on_cpu is None or len(on_cpu[1]) != len(results) or any(differs(a.detach(), b.detach()) for a, b in zip(results, on_cpu[1])):
-            return
-        with contextlib.suppress(Exception):  # it has no formula for the CPU
-            there = self.gradients(on_cpu[1], on_cpu[0], self.graded, [g.cpu() for g in given])
-            fix = "return the gradient that the formula for the CPU returns"
-            self.compare(self.graded, first, there, "its gradient of {} is not that on the CPU", fix)
+        there, gradients = self.on_cpu(given)
+        if len(there) == len(results) and not any(differs(a.detach(), b.detach()) for a, b in zip(results, there)):
+            self.compare(self.graded, first, gradients, "its gradient of {} is not that on the CPU", "return the gradient that the formula for the CPU returns")
 
     def check_gradients(self, gradients, tensors):
         storages = {t.untyped_storage()._cdata: n for n, t in tensors}

@@ -101,7 +101,7 @@ class Registrations:
                 self.add(name, "fake", function)
             elif callable(function) and dispatch_key in self.RULES:
                 self.rules.setdefault(name, {})[dispatch_key] = function
-            elif callable(function) and dispatch_key.startswith("Autograd"):
+            elif callable(function) and dispatch_key.startswith("Autograd") and function is not torch.library.fallthrough_kernel:
                 self.device_rules[name, dispatch_key] = function
             elif callable(function) and not dispatch_key.startswith(self.BELOW):
                 self.add(name, dispatch_key or "CompositeImplicitAutograd", function)
