@@ -45,6 +45,8 @@ func TestLibraryState(t *testing.T) {
 		"mkldnn":              "the use of mkldnn changed: it was true and is false",
 		"cudnn":               "the use of cuDNN changed: it was true and is false",
 		"benchmark":           "the benchmarks of cuDNN changed: it was false and is true",
+		"no_benchmark":        "the benchmarks of cuDNN changed: it was true and is false",
+		"not_deterministic":   "deterministic algorithms changed: it was true and is false",
 		"cudnn_deterministic": "the deterministic algorithms of cuDNN changed: it was false and is true",
 		"precision":           "the precision of float32 products changed: it was highest and is medium",
 		"autocast_dtype":      "the dtype of autocast on the CPU changed: it was BFloat16 and is Half",

@@ -45,6 +45,8 @@ TORCH_LIBRARY(changes, m) {
   m.def("mkldnn(Tensor x) -> Tensor", after([] { context().setUserEnabledMkldnn(false); }));
   m.def("cudnn(Tensor x) -> Tensor", after([] { context().setUserEnabledCuDNN(false); }));
   m.def("benchmark(Tensor x) -> Tensor", after([] { context().setBenchmarkCuDNN(true); }));
+  m.def("no_benchmark(Tensor x) -> Tensor", after([] { context().setBenchmarkCuDNN(false); }));
+  m.def("not_deterministic(Tensor x) -> Tensor", after([] { context().setDeterministicAlgorithms(false, false); }));
   m.def("cudnn_deterministic(Tensor x) -> Tensor", after([] { context().setDeterministicCuDNN(true); }));
   m.def("precision(Tensor x) -> Tensor", after([] { context().setFloat32MatmulPrecision("medium"); }));
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
@@ -88,6 +90,11 @@ TORCH_LIBRARY(restores, m) {
     fedisableexcept(FE_DIVBYZERO);
   }));
   m.def("grad_mode(Tensor x) -> Tensor", after([] { at::NoGradGuard guard; }));
+  m.def("benchmark(Tensor x) -> Tensor", after([] {
+    const bool was = context().benchmarkCuDNN();
+    context().setBenchmarkCuDNN(false);
+    context().setBenchmarkCuDNN(was);
+  }));
   m.def("below(Tensor x) -> Tensor", after([] { at::AutoDispatchBelowAutograd guard; }));
   m.def("draws(Tensor x) -> Tensor", after([] { at::rand({8}); }));
   m.def("says_once(Tensor x) -> Tensor", after([] {

@@ -141,10 +141,11 @@ void set_autocast_dtype(const Text& v) { at::autocast::set_autocast_dtype(D, dty
 
 constexpr const char* kSeed = "the seed of the default generator";
 constexpr const char* kThreads = "the number of threads";
+constexpr const char* kKeys = "the dispatch keys of the thread";
 
 // kOthers are values that no kernel is likely to set.
 const std::map<Text, Text> kOthers = {
-    {"grad mode", "false"}, {"the mode of forward gradients", "false"}, {"the default dtype", "Double"}, {kThreads, "3"}, {"the cache of autocast", "false"}, {"the flushing of denormal numbers", "true"}};
+    {"grad mode", "false"}, {"the mode of forward gradients", "false"}, {"the default dtype", "Double"}, {kThreads, "3"}, {"the cache of autocast", "false"}, {"the flushing of denormal numbers", "true"}, {"deterministic algorithms", "true"}, {"the use of mkldnn", "false"}, {"the use of cuDNN", "false"}, {"the benchmarks of cuDNN", "true"}, {"the precision of float32 products", "medium"}, {"autocast on the CPU", "true"}};
 
 // The dispatch keys come last: inference mode sets some.
 const Setting kSettings[] = {
@@ -181,6 +182,8 @@ const Setting kSettings[] = {
     {"the cache of autocast", [] { return text(at::autocast::is_autocast_cache_enabled()); },
      [](const Text& v) { at::autocast::set_autocast_cache_enabled(on(v)); }},
     {kThreads, [] { return std::to_string(at::get_num_threads()); }, [](const Text& v) { at::set_num_threads(std::stoi(v)); }},
+    {"the number of threads between operators", [] { return std::to_string(at::get_num_interop_threads()); },
+     [](const Text&) { throw Refusal("PyTorch sets it once in a process"); }},
     {"the flushing of denormal numbers", flushes_denormals, [](const Text& v) { context().setFlushDenormal(on(v)); }},
     {"fegetround()", [] { return std::to_string(fegetround()); }, [](const Text& v) { fesetround(std::stoi(v)); }},
     {"the state of the processor", [] { return processor; }, [](const Text& v) { processor = v; }},
@@ -192,7 +195,7 @@ const Setting kSettings[] = {
      [](const Text& v) {
   if (chdir(v.c_str()) != 0) throw Refusal("cannot change back to " + v);
 }},
-    {"the dispatch keys of the thread", dispatch_keys, [](const Text&) { c10::impl::_force_tls_local_dispatch_key_set(remembered_keys); }},
+    {kKeys, dispatch_keys, [](const Text&) { c10::impl::_force_tls_local_dispatch_key_set(remembered_keys); }},
 };
 
 std::vector<Text> remembered;  // a value for each setting
@@ -333,6 +336,8 @@ void opassert::entry::settings(const Crossing& in, Reply&) {
     const auto other = kOthers.find(kSettings[i].name);
     if (other != kOthers.end()) kSettings[i].write(remembered[i] = in.first != 0 ? other->second : usual[i]);
   }
+  remembered_keys = c10::impl::tls_local_dispatch_key_set();  // autocast has some
+  remember(kKeys, dispatch_keys());
 }
 
 // left replies with the changes of the process besides those of tensors since the last library was

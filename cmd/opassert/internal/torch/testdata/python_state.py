@@ -78,6 +78,13 @@ simple("threads", "the number of threads changed: it was 1 and is 2", lambda: to
 simple("one", "the number of threads changed: it was 3 and is 1", lambda: torch.set_num_threads(1))
 simple("usual_dtype", "the default dtype changed: it was Double and is Float", lambda: torch.set_default_dtype(torch.float32))
 simple("usual_grad", "grad mode changed: it was false and is true", lambda: torch.set_grad_enabled(True))
+simple("usual_deterministic", "deterministic algorithms changed: it was true and is false", lambda: torch._C._set_deterministic_algorithms(False))
+simple("usual_mkldnn", "the use of mkldnn changed: it was false and is true", lambda: torch._C._set_mkldnn_enabled(True))
+simple("usual_cudnn", "the use of cuDNN changed: it was false and is true", lambda: torch._C._set_cudnn_enabled(True))
+simple("usual_benchmark", "the benchmarks of cuDNN changed: it was true and is false", lambda: setattr(torch.backends.cudnn, "benchmark", False))
+simple("usual_precision", "the precision of float32 products changed: it was medium and is highest", lambda: torch.set_float32_matmul_precision("highest"))
+simple("usual_autocast", "autocast on the CPU changed: it was true and is false", lambda: torch.set_autocast_enabled("cpu", False))
+simple("between", "the number of threads between operators changed: it was ", lambda: torch.set_num_interop_threads(7) if torch.get_num_interop_threads() != 7 else None)
 simple("usual_denormals", "the flushing of denormal numbers changed: it was true and is false", lambda: torch.set_flush_denormal(False))
 simple("precision", "the precision of float32 products changed: it was highest and is medium", lambda: torch.set_float32_matmul_precision("medium"))
 simple("tf32", "the precision of float32 products changed: it was highest", lambda: setattr(torch.backends.cuda.matmul, "allow_tf32", True))
@@ -174,6 +181,21 @@ def restores_threads(x):
 def within_grad(x):
     with torch.enable_grad():
         return x.clone()
+
+
+@op()
+def within_autocast(x):
+    with torch.autocast("cpu", enabled=False):
+        return x.clone()
+
+
+@op()
+def deterministic_within(x):
+    before = torch.are_deterministic_algorithms_enabled()
+    torch._C._set_deterministic_algorithms(False)
+    y = x.clone()
+    torch._C._set_deterministic_algorithms(before)
+    return y
 
 
 @op()

@@ -31,7 +31,7 @@ SIGNALS = [(s.name, int(s)) for s in signal.Signals if s.name not in ("SIGKILL",
 SHOWN = 200  # characters of printed text
 LEAKS = 3  # a kernel may open a file once
 GENERATIONS = 1 << 14  # numbers of a Mersenne twister, more than a call draws
-APART = "autograd_fallback_mode", "deterministic_algorithms", "float32_matmul_precision", "thread_name"  # settings that a worker sets itself, that are read elsewhere, or of a thread
+APART = set("autograd_fallback_mode thread_name cublas_allow_tf32 cudnn_benchmark cudnn_enabled deterministic_algorithms float32_matmul_precision mkldnn_enabled".split())  # settings that a worker sets itself, of a thread, and that the shim reads
 hooks_on_top = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", lambda tracing: None)  # of PyTorch 2.7 and later
 libc = ctypes.CDLL(None)
 
