@@ -20,6 +20,7 @@ const (
 	made                          // memory for an object
 	refused                       // an impl's object was asked for, which raised an error
 	asks                          // an impl's object is asked for, and the one in the slot is of an unknown type
+	raw                           // the address of a StorageImpl is used as a number, its _cdata
 )
 
 type flags uint8
@@ -47,7 +48,8 @@ type event struct {
 	kind               eventKind
 	flags              flags
 	object, impl, slot trace.Address
-	tag, data          trace.Address
+	tag                trace.Address
+	weak               uint64 // the impl's weak count, with one for all strong references
 	uses, refs         int32
 	thread, typ, file  uint32
 	line               uint16
@@ -62,7 +64,7 @@ func readEvent(b []byte) (e event, name string) {
 		name, _, _ = strings.Cut(string(b[:52]), "\x00")
 		return e, name
 	}
-	e.object, e.impl, e.slot, e.tag, e.data = u64(0), u64(8), u64(16), u64(24), u64(32)
+	e.object, e.impl, e.slot, e.tag, e.weak = u64(0), u64(8), u64(16), u64(24), uint64(u64(32))
 	e.uses, e.refs, e.thread = int32(u32(40)), int32(u32(44)), u32(48)
 	e.line, e.file = binary.NativeEndian.Uint16(b[58:]), u32(60)
 	return e, ""

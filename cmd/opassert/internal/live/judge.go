@@ -60,6 +60,7 @@ type judge struct {
 	files    map[uint32]string
 	objects  map[trace.Address]*object // by address; dead ones until the address is used again
 	slots    map[trace.Address]*object // by impl: the living object that its slot points at
+	deleted  map[trace.Address]*object // by StorageImpl that was freed: the last object that it had
 	context  map[uint32]*ObjectFinding // by thread: the hermetic context that was handed an object from outside
 	asked    map[uint32]*event         // by thread: the request for an object that looks deallocated
 	untagged bool                      // the process broke a rule as a slot had no tag
@@ -69,7 +70,7 @@ type judge struct {
 func newJudge(pid int, protocol preserve.Protocol, found func(*ObjectFinding)) *judge {
 	return &judge{
 		pid: pid, protocol: protocol, found: found, types: map[uint32]string{}, files: map[uint32]string{},
-		objects: map[trace.Address]*object{}, slots: map[trace.Address]*object{},
+		objects: map[trace.Address]*object{}, slots: map[trace.Address]*object{}, deleted: map[trace.Address]*object{},
 		context: map[uint32]*ObjectFinding{}, asked: map[uint32]*event{},
 	}
 }
@@ -142,6 +143,12 @@ func (j *judge) take(e *event, name string) {
 		j.freed(e)
 	case stays:
 		j.stays(e)
+	case raw:
+		if o := j.deleted[e.impl]; o != nil {
+			e.object = o.at
+			j.report(preserve.UseAfter, e, o,
+				"the _cdata of its StorageImpl is used, which was freed with it at event %d", o.died)
+		}
 	}
 }
 
@@ -197,6 +204,7 @@ func (j *judge) forget(at trace.Address) {
 // wrap handles that an impl's object is handed out: the one in its slot, or a new one.
 func (j *judge) wrap(e *event) {
 	delete(j.asked, e.thread)
+	delete(j.deleted, e.impl)
 	o := j.known(e)
 	switch {
 	case e.slot == e.object:
@@ -335,6 +343,9 @@ func (j *judge) freed(e *event) {
 	o.state, o.died = preserve.Dead, j.number
 	if j.slots[o.impl] == o {
 		delete(j.slots, o.impl)
+	}
+	if was.is(ofStorage) && was.uses <= 1 && was.weak <= 1 {
+		j.deleted[o.impl] = o
 	}
 	if o.hermetic || was.slot != e.object || was.uses <= 1 && !(was.is(borrowed) && was.uses > 0) {
 		return

@@ -30,6 +30,7 @@ var inLog = map[string][]preserve.Code{
 	"something else in the slot":          {},
 	"another tag":                         {},
 	"another tag, refused":                {},
+	"the address of a freed storage":      {},
 }
 
 // A played case is records of one process, and the codes of the findings that the judge has of them.
@@ -77,7 +78,9 @@ var (
 	gone   = with(last, func(e *event) { e.kind = freed })
 	sole   = with(last, func(e *event) { e.uses = 1 })
 	placed = with(again, func(e *event) { e.object, e.slot, e.flags = y, y, second })
-	class  = event{kind: typeName, typ: 2} // of which objects were made before
+	// The address of the impl, as a number.
+	address = event{kind: raw, flags: ofStorage, impl: impl}
+	class   = event{kind: typeName, typ: 2} // of which objects were made before
 )
 
 func with(e event, change func(*event)) event { change(&e); return e }
@@ -141,6 +144,13 @@ func TestJudge(t *testing.T) {
 		{"another tag, refused", 1, []event{ask, with(again, func(e *event) { e.kind, e.tag = refused, 8 })}, []preserve.Code{preserve.OneInterpreter}},
 		{"resurrected though it was not preserved", 1, []event{ask, back}, []preserve.Code{preserve.OneOwner}},
 		{"handed out while the impl owns it", 1, []event{ask, last, kept, again}, []preserve.Code{preserve.OneOwner}},
+		{"the address of a freed storage", 2, []event{stored(ask), stored(sole), stored(gone), address, address}, []preserve.Code{preserve.UseAfter}},
+		{"of one that is held", 1, []event{stored(ask), address, stored(last), address, stored(kept), address}, nil},
+		{"of one with a weak reference", 2, []event{stored(ask), with(stored(sole), func(e *event) { e.weak = 2 }), stored(gone), address}, nil},
+		{"of another one there", 2, []event{stored(ask), stored(sole), stored(gone), stored(at(ask, y)), address}, nil},
+		{"of a storage that others held", 2, []event{stored(ask), with(stored(last), func(e *event) { e.flags |= marked }), stored(gone), address},
+			[]preserve.Code{preserve.DoubleRelease, preserve.SharedDealloc}},
+		{"of a tensor", 2, []event{ask, sole, gone, address}, nil},
 		{"the second protocol", 2, []event{ask, again, sole, gone}, nil},
 		{"released while shared, in the second", 2, []event{ask, again, with(last, func(e *event) { e.flags = marked }), gone},
 			[]preserve.Code{preserve.DoubleRelease, preserve.SharedDealloc}},
@@ -289,7 +299,7 @@ func TestReadEvent(t *testing.T) {
 	}
 	binary.NativeEndian.PutUint16(record[58:], 12)
 	record[56] = byte(wrap)
-	want := event{kind: wrap, flags: newClass, object: 1, impl: 2, slot: 3, tag: 4, data: 7, uses: 8, refs: 9, thread: 10, typ: 5, file: 6, line: 12}
+	want := event{kind: wrap, flags: newClass, object: 1, impl: 2, slot: 3, tag: 4, weak: 7, uses: 8, refs: 9, thread: 10, typ: 5, file: 6, line: 12}
 	if e, name := readEvent(record); name != "" || e != want {
 		t.Errorf("got %+v, %q, want %+v", e, name, want)
 	}

@@ -93,6 +93,24 @@ func TestHealthyPrograms(t *testing.T) {
 	})
 }
 
+// The address of a storage is used as a number by each function that takes one, after the storage was freed.
+func TestFreedAddresses(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		if v := python.Torch.Number(); strings.HasPrefix(v, "1.") || strings.HasPrefix(v, "2.1.") {
+			t.Skip("the slots of storages are not used")
+		}
+		r := runProgram(t, python, "testdata/faults.py", "freed_cdata", "storage")
+		for _, f := range r.Findings {
+			if f.Code != preserve.UseAfter || f.Root != nil || f.Site == nil || !strings.HasSuffix(f.Site.File, "faults.py") {
+				t.Errorf("want OA106 of faults.py\n%s", f.Report())
+			}
+		}
+		if len(r.Findings) != 4 {
+			t.Errorf("%d findings, want 4\n%s", len(r.Findings), r.out)
+		}
+	})
+}
+
 func TestFaultsOfPrograms(t *testing.T) {
 	type codes []preserve.Code
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {

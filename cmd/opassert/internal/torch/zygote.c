@@ -26,10 +26,7 @@
 
 // The address space that Go's run time and its threads reserve, measured, and
 // what a worker needs for it and for its kernels, in MiB.
-enum {
-  GO = 2048,
-  WORKER = 2304
-};
+static const unsigned long GO = 2048, WORKER = 2304;
 
 // short_of writes a message to text if the limit of address space, in MiB, is too low for the additional need, and else
 // returns 0. Go's run time would crash later, with a dump.
@@ -48,14 +45,12 @@ static int short_of(unsigned long more, char *text, size_t size) {
 
 // short_of_files is short_of for files that may be open: Go's run time needs some before it can say what is wrong.
 static int short_of_files(char *text, size_t size) {
-  enum {
-    FILES = 32,
-  };
+  const rlim_t needed = 32;
   struct rlimit limit;
   int next = open("/dev/null", O_RDONLY);  // not a copy of a file that may be closed
   int unlimited = getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max == RLIM_INFINITY;
   if (next >= 0) close(next);
-  if (unlimited || (next >= 0 && limit.rlim_max >= (rlim_t)next + FILES)) return 0;
+  if (unlimited || (next >= 0 && limit.rlim_max >= next + needed)) return 0;
   return snprintf(text, size, "%lu open files are too few: raise the limit with ulimit -n 64 or more", (unsigned long)limit.rlim_max);
 }
 
@@ -102,9 +97,7 @@ static void become(char **argv) {
 
 // The delay of timers in a worker, in ns. Go's run time looks each 20 µs for a kernel that keeps
 // its processor, which no other goroutine waits for; threads inherit the delay.
-enum {
-  DELAY = 5000000
-};
+static const unsigned long DELAY = 5000000;
 
 // asked reports whether the run may still have requests.
 static int asked(void) {

@@ -42,36 +42,15 @@ class PyObjectPreservation {
 
 namespace {
 
-// The kinds of events: see live/event.go.
-enum Kind : uint8_t {
-  WRAP = 1,
-  RELEASE,
-  FREED,
-  STAYS,
-  TYPE,
-  FILE_NAME,
-  MADE,
-  REFUSED,
-  ASKS
-};
-enum Flag : uint8_t {
-  STORAGE = 1,
-  IN_HERMETIC = 2,
-  OWNS = 4,
-  BORROWED = 8,
-  NO_SLOT = 16,
-  MARKED = 32,
-  ELSEWHERE = 64,
-  SECOND_OBJECT = 128,
-  NEW_CLASS = 1
-};
+// The kinds and flags of events, as live/event.go has them.
+constexpr uint8_t WRAP = 1, RELEASE = 2, FREED = 3, STAYS = 4, TYPE = 5, FILE_NAME = 6, MADE = 7, REFUSED = 8, ASKS = 9, RAW = 10;
+constexpr uint8_t STORAGE = 1, IN_HERMETIC = 2, OWNS = 4, BORROWED = 8, NO_SLOT = 16, MARKED = 32, ELSEWHERE = 64, SECOND_OBJECT = 128, NEW_CLASS = 1;
 
 struct Event {
-  uint64_t object, impl, slot, tag, data;
+  uint64_t object, impl, slot, tag, weak;
   int32_t uses, refs;
   uint32_t thread, type;
-  Kind kind;
-  uint8_t flags;
+  uint8_t kind, flags;
   uint16_t line;
   uint32_t file;
 };
@@ -137,23 +116,22 @@ const bool STORAGES = has_slot(static_cast<c10::StorageImpl*>(nullptr), 0);
 
 struct Impl {
   Slot slot;
-  uint64_t data;
+  uint64_t weak;
   int32_t uses;
   bool marked;
 };
 
 template <class I>
 Impl look(I* i) {
-  return {read_slot(slot_of(i, 0), 0), 0, static_cast<int32_t>(c10::raw::intrusive_ptr::use_count(i)), torch::utils::PyObjectPreservation::marked(i, 0)};
+  auto p = c10::intrusive_ptr<c10::intrusive_ptr_target>::reclaim(i);
+  const Impl now{read_slot(slot_of(i, 0), 0), p.weak_use_count(), static_cast<int32_t>(p.use_count()), torch::utils::PyObjectPreservation::marked(i, 0)};
+  p.release();
+  return now;
 }
 
 Impl look(void* impl, bool storage) {
   if (impl == nullptr) return {};
-  if (!storage) return look(static_cast<c10::TensorImpl*>(impl));
-  auto* s = static_cast<c10::StorageImpl*>(impl);
-  Impl now = look(s);
-  if (now.uses > 0) now.data = reinterpret_cast<uint64_t>(s->data());
-  return now;
+  return storage ? look(static_cast<c10::StorageImpl*>(impl)) : look(static_cast<c10::TensorImpl*>(impl));
 }
 
 // The layout of Python's objects, which begin with their reference count: one, or
@@ -241,7 +219,7 @@ void put(const Event& e) {
 }
 
 // put_name records the name of a number, in the first 52 bytes.
-void put_name(Kind kind, uint32_t number, const char* name, uint8_t flags = 0) {
+void put_name(uint8_t kind, uint32_t number, const char* name, uint8_t flags = 0) {
   Event e{};
   e.flags = flags;
   size_t n = strlen(name);
@@ -298,7 +276,7 @@ void site(Event& e) {
   restore(type, value, trace);
 }
 
-Event event(Kind kind, Object* o, void* impl, bool storage) {
+Event event(uint8_t kind, Object* o, void* impl, bool storage) {
   Event e{};
   Impl now = look(impl, storage);
   e.kind = kind;
@@ -306,7 +284,7 @@ Event event(Kind kind, Object* o, void* impl, bool storage) {
   e.impl = reinterpret_cast<uint64_t>(impl);
   e.slot = now.slot.object;
   e.tag = now.slot.tag;
-  e.data = now.data;
+  e.weak = now.weak;
   e.uses = now.uses;
   e.flags = (storage ? STORAGE : 0) | (HERMETIC ? IN_HERMETIC : 0) | (now.slot.owns ? OWNS : 0) | (now.marked ? MARKED : 0);
   if (thread_id == 0) thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
@@ -347,7 +325,7 @@ Hooked of(Type* t) {
   return h ? *h : Hooked{};
 }
 
-void put_memory(Kind kind, Object* o, const Hooked& h) {
+void put_memory(uint8_t kind, Object* o, const Hooked& h) {
   Event e{};
   e.kind = kind;
   e.object = reinterpret_cast<uint64_t>(o);
@@ -458,18 +436,7 @@ void on_dealloc(Object* o) {
 
 constexpr uint64_t HEAP_TYPE = 1 << 9;
 
-enum Hook {
-  VARIABLE_VALUE,
-  VARIABLE_REF,
-  VARIABLE_MOVE,
-  VARIABLE_TYPE,
-  STORAGE_WRAP,
-  STORAGE_NEW,
-  STORAGE_NEW2,
-  VARIABLE_DEALLOC,
-  VARIABLE_CLASS,
-  HOOKS
-};
+constexpr int VARIABLE_VALUE = 0, VARIABLE_REF = 1, VARIABLE_MOVE = 2, VARIABLE_TYPE = 3, STORAGE_WRAP = 4, STORAGE_NEW = 5, STORAGE_NEW2 = 6, VARIABLE_DEALLOC = 7, VARIABLE_CLASS = 8, HOOKS = 9;
 void* real[HOOKS];
 void* (*real_of)(int);
 
@@ -577,6 +544,45 @@ void see_classes(Type* tensor) {
   below(maker, see);
 }
 
+// A Python function in C, as its PyMethodDef has it. Of its flags METH_O is 8, METH_FASTCALL 128.
+struct Method {
+  const char* name;
+  Object* (*call)(Object*, Object**, uint64_t, Object*);
+  int flags;
+} raw_real[7];
+
+template <int N>
+Object* raw(Object* self, Object** args, uint64_t count, Object* names) {
+  static auto address = reinterpret_cast<uint64_t (*)(Object*)>(dlsym(RTLD_DEFAULT, "PyLong_AsVoidPtr"));
+  static auto item = reinterpret_cast<Object* (*)(Object*, int64_t)>(dlsym(RTLD_DEFAULT, "PyTuple_GetItem"));
+  auto* first = reinterpret_cast<Object*>(args);
+  if (!(raw_real[N].flags & 8)) first = raw_real[N].flags & 128 ? (count << 1 ? *args : nullptr) : item(first, 0);
+  Event e{};
+  e.impl = first ? address(first) : 0;
+  python("PyErr_Clear", nullptr);  // the function refuses what is not a number
+  e.kind = RAW;
+  e.flags = STORAGE;
+  site(e);
+  put(e);
+  return raw_real[N].call(self, args, count, names);
+}
+
+// see_raw replaces the functions that take the address of a StorageImpl, a storage's _cdata, as a number.
+void see_raw(Object* storages) {
+  static auto attribute = reinterpret_cast<Object* (*)(Object*, const char*)>(dlsym(RTLD_DEFAULT, "PyObject_GetAttrString"));
+  static auto module = reinterpret_cast<Object* (*)(const char*)>(dlsym(RTLD_DEFAULT, "PyImport_AddModule"));
+  const Method with[] = {{"_set_cdata", raw<0>}, {"_new_with_weak_ptr", raw<1>}, {"_expired", raw<2>}, {"_free_weak_ref", raw<3>}, {"_storage_Use_Count", raw<4>}, {"_has_Standard_Deleter", raw<5>}, {"_free_And_Remove_DeleterFn", raw<6>}};
+  for (int n = 0; n < 7; n++) {
+    Object* f = attribute(n < 4 ? storages : module("torch._C"), with[n].name);
+    python("PyErr_Clear", nullptr);
+    const bool method = f && strcmp(f->type()->about().name, "method_descriptor") == 0;
+    if (!method && !(f && strcmp(f->type()->about().name, "builtin_function_or_method") == 0)) continue;
+    Method* m = *reinterpret_cast<Method**>(reinterpret_cast<char*>(f) + HEAD + (method ? 24 : 0));
+    raw_real[n] = *m;
+    m->call = with[n].call;
+  }
+}
+
 // classes hooks the classes that libtorch_python exports: objects that no impl asked
 // for are first seen at their release.
 void classes() {
@@ -601,6 +607,7 @@ void classes() {
     }
   }
   if (done && grounds[0]) see_classes(*known[0]);
+  if (done && STORAGES && grounds[1]) see_raw(reinterpret_cast<Object*>(*known[2]));
 }
 
 // wrapped records that an impl's object was asked for.

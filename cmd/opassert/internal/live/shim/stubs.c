@@ -1,7 +1,7 @@
 // stubs.c is the preloaded object, after preload.h. It replaces the functions by which libtorch_python hands out
 // objects, and those that deallocate them and make their classes, if exported: each jumps to the hooks once these are
-// loaded, and to the real function before that and in a process that is not watched. They are in the order of enum
-// Hook in pyobj_hooks.cpp.
+// loaded, and to the real function before that and in a process that is not watched. They are in the order of
+// their numbers in pyobj_hooks.cpp.
 // clang-format off
 #define FUNCTIONS(f) \
   f(0, "_Z16THPVariable_WrapN2at10TensorBaseE") \

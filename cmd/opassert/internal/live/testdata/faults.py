@@ -114,6 +114,17 @@ def placed_object():
     assert found[1] is other
 
 
+def freed_cdata():
+    """Each function that takes the address of a storage gets one that is freed; the one that crashes is the last."""
+    takes = [getattr(torch._C, n) for n in ("_storage_Use_Count", "_has_Standard_Deleter") if hasattr(torch._C, n)]
+    takes += [torch.UntypedStorage._expired, torch.UntypedStorage._new_with_weak_ptr]
+    all = [torch.ones(1000 + n).untyped_storage() for n in range(len(takes))]
+    numbers = [s._cdata for s in all]
+    all.clear()
+    for take, number in zip(takes, numbers):
+        take(number)
+
+
 def wrong_tag():
     o, ask = shared()
     memory, i = slot(o)

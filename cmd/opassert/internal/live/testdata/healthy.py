@@ -11,6 +11,7 @@ import warnings
 import weakref
 
 import torch
+from torch.multiprocessing.reductions import StorageWeakRef
 
 warnings.filterwarnings("ignore")
 
@@ -182,6 +183,25 @@ def shared_bytes():
     return storage(b), t
 
 
+def addresses():
+    """Numbers for the impls of storages that live, or have a weak reference, some at the addresses of freed ones."""
+    if not hasattr(torch, "UntypedStorage") or not hasattr(torch._C, "_storage_Use_Count"):
+        return
+    for n in range(50):
+        for make in (lambda: torch.UntypedStorage(8 + n % 3), lambda: torch.ones(3).untyped_storage(), lambda: storage(torch.ones(2)[1:])):
+            s = make()
+            assert torch._C._storage_Use_Count(s._cdata) == 1
+            weak = StorageWeakRef(s)
+            assert not weak.expired() and torch.UntypedStorage._new_with_weak_ptr(weak.cdata) is s
+            del s
+            assert weak.expired() and torch.UntypedStorage._new_with_weak_ptr(weak.cdata) is None
+            del weak
+        try:
+            torch.UntypedStorage._expired("a number")
+        except (RuntimeError, TypeError):
+            pass
+
+
 def child(queue):
     t = torch.ones(3)
     queue.put(float((t * 2).sum()))
@@ -223,6 +243,7 @@ if __name__ == "__main__":
     cycles()
     functions_of_cpp(sys.argv[1])
     shared_bytes()
+    addresses()
     x = torch.ones(3, requires_grad=True)
     Square.apply(x).sum().backward()
     x.register_hook(lambda g: g * 2)

@@ -47,10 +47,7 @@ struct Method {
   int flags;
   const char* doc;
 };
-enum {
-  NO_ARGUMENT = 4,   // METH_NOARGS
-  ONE_ARGUMENT = 8,  // METH_O
-};
+constexpr int NO_ARGUMENT = 4, ONE_ARGUMENT = 8;  // METH_NOARGS and METH_O
 
 // PYTHON are the functions of the interpreter: result, name here and there, arguments.
 #define PYTHON(f)                                                                                                                                          \

@@ -33,11 +33,7 @@ Mutex mutex;
 auto& known = *new std::unordered_map<const void*, std::unique_ptr<Watched>>;
 
 // Which operators a setting applies to.
-enum which {
-  NO_CONTENT,
-  CUSTOM_CONTENT,
-  ALL_CONTENT
-};
+constexpr int64_t CUSTOM_CONTENT = 1, ALL_CONTENT = 2;
 
 bool among(int64_t which, bool custom) { return which == ALL_CONTENT || (which == CUSTOM_CONTENT && custom); }
 
