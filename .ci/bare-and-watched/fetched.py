@@ -24,7 +24,14 @@ def sources(torch, fetch):
     if not os.path.exists(folder):
         if not fetch:
             raise Absent("%s is not there; -fetch brings it" % folder)
-        unpack(download(url, digest), folder)
+        part = folder + ".part"
+        shutil.rmtree(part, ignore_errors=True)
+        with tarfile.open(fileobj=io.BytesIO(download(url, digest))) as archive:
+            for member in archive:
+                _, _, member.name = member.name.partition("/")
+                if member.name.startswith("test/"):
+                    archive.extract(member, part, filter="data")
+        os.rename(part, folder)
     return os.path.join(folder, "test")
 
 
@@ -37,15 +44,3 @@ def download(url, digest):
     if hashlib.sha256(package).hexdigest() != digest:
         raise Absent("%s has not the SHA-256 %s" % (url, digest))
     return package
-
-
-def unpack(package, folder):
-    """Unpacks the folder test of a source package."""
-    part = folder + ".part"
-    shutil.rmtree(part, ignore_errors=True)
-    with tarfile.open(fileobj=io.BytesIO(package)) as archive:
-        for member in archive:
-            top, _, member.name = member.name.partition("/")
-            if member.name.startswith("test/"):
-                archive.extract(member, part, filter="data")
-    os.rename(part, folder)

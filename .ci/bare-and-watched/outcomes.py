@@ -4,7 +4,6 @@ $GATE_OUTCOMES is the file; tests that it has are not run again. $GATE_SHARD, "I
 tests. A line is {"start": test}, then {"test": test, ...}; the last is {"end": exit status}.
 """
 
-import importlib.util
 import json
 import os
 import re
@@ -86,36 +85,5 @@ class Outcomes:
         self.write({"end": int(exitstatus)})
 
 
-def without_own_library():
-    """Some of PyTorch's test files load a library that only its own build makes: those tests fail that call it, and
-    the others run. test_weak makes objects of one of its classes, to have weak references to them."""
-    from pathlib import Path
-
-    import torch
-    from torch.testing._internal import common_utils
-
-    common_utils.find_library_location = lambda name: Path(torch.__file__).parent / "lib" / "libtorch.so"
-    torch.classes._TorchScriptTesting._Foo = type("_Foo", (), {"__init__": lambda self, *numbers: None})
-
-
-def with_names_that_have_gone():
-    """The tests of PyTorch's newest sources that can be had name what newer wheels lack: export_for_training, which
-    did what export does, and overloads for named dimensions, which lists of ops have that are not called."""
-    import torch.export
-
-    if not hasattr(torch.export, "export_for_training"):
-        torch.export.export_for_training = torch.export.export
-    lists = importlib.util.find_spec("testing")  # of the folder test/export
-    if lists is None or lists.origin is None:
-        return
-    with open(lists.origin) as f:
-        named = re.findall(r"\baten\.(\w+)\.(\w*(?:[Dd]imname|names)\w*)", f.read())
-    for op, overload in named:
-        if not hasattr(getattr(torch.ops.aten, op), overload):
-            setattr(getattr(torch.ops.aten, op), overload, object())
-
-
 def pytest_configure(config):
-    without_own_library()
-    with_names_that_have_gone()
     config.pluginmanager.register(Outcomes(os.environ["GATE_OUTCOMES"], os.environ.get("GATE_SHARD", "0/1")))
