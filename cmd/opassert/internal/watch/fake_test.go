@@ -101,9 +101,8 @@ func TestMissingFakes(t *testing.T) {
 	})
 }
 
-// Fakes are called with only those modules of torch._dynamo that they need, none if
-// they only pass sizes on, and the whole package once one needs more. If the program
-// has imported it, nothing more is imported.
+// Fakes are called with only those modules of torch._dynamo that they need, and the whole
+// package once one needs more. If the program has imported it, nothing more is imported.
 func TestFakesImportParts(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		fakesProgram(t, p)

@@ -36,19 +36,13 @@ def sized(x):
     return torch.zeros(x.size(0), *x.shape[1:]).new_ones((x.size(dim=0), *x.shape[x.dim() :]), dtype=x.dtype)
 
 
-def unimported(x):
-    if sys.argv[1:] != ["imports"] and "sympy" in sys.modules:
-        raise ValueError("what sizes that are passed on do not need is imported")
-    return torch.empty_like(x)
-
-
 def fixes(x):
     if "torch.export._trace" in sys.modules:
         raise ValueError("what messages leave out is imported")
     return torch.empty_like(x) if x.shape[0] == 4 else x.new_empty(4)
 
 
-fakes = {"right": torch.empty_like, "sized": sized, "unimported": unimported, "fixes": fixes, "before": tells, "asks": asks, "after": tells}
+fakes = {"right": torch.empty_like, "sized": sized, "fixes": fixes, "before": tells, "asks": asks, "after": tells}
 for name, fake in fakes.items():
     define(name, fake)
 for name in fakes:

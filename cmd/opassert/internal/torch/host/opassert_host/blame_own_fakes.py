@@ -4,13 +4,12 @@ import contextlib
 
 import torch
 from torch._dynamo.source import ConstantSource
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
 from .fakes import NAMESPACES, described, fake_mode, held, shaped
 from .registrations import registered
-from .symbols import dynamic, static_mode, tracing
+from .symbols import dynamic, tracing
 
 
 class FakeMismatches(TorchDispatchMode):
@@ -25,7 +24,7 @@ class FakeMismatches(TorchDispatchMode):
         return [(t.dtype, t.dim()) if self.symbolic else (t.dtype, t.shape, t.stride()) for t in tensors]
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        mode, kwargs = fake_mode(ShapeEnv()) if self.symbolic else static_mode("mismatches"), kwargs or {}
+        mode, kwargs = fake_mode(), kwargs or {}
 
         def fake(t):
             if self.symbolic:

@@ -2,7 +2,6 @@
 
 import torch
 from torch._dynamo.source import ConstantSource
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._pytree import keystr, tree_map_with_path
 
 from .blame_own_fakes import mismatch_under_symbols
@@ -87,7 +86,7 @@ def under_symbols(function, args, kwargs, static):
         return {}  # a number that it returns may depend on the guard
 
     def returned(sizes):
-        other = fake_mode(ShapeEnv())
+        other = fake_mode()
 
         def changed(t, argument, name):
             with other:

@@ -4,6 +4,7 @@ A lock is a file that outlives its process. Locks of the run's processes have li
 """
 
 import contextlib
+import glob
 import hashlib
 import os
 import signal
@@ -12,38 +13,33 @@ import time
 from torch.utils.file_baton import FileBaton
 
 NOTES = os.environ.get("OPASSERT_WORKER", "")
-NOTE = "extension-"
 acquire, release, wait = FileBaton.try_acquire, FileBaton.release, FileBaton.wait
 
 
-def note(lock):
-    return os.path.join(NOTES, f"{NOTE}{os.getpid()}-{hashlib.sha1(lock.encode()).hexdigest()}")
-
-
-def noted(lock):
-    """Reports whether a process of the run holds a lock."""
-    links = [os.path.join(NOTES, name) for name in os.listdir(NOTES) if name.startswith(NOTE)]
-    return any(os.path.islink(link) and os.readlink(link) == lock for link in links)
+def note(baton, pid):
+    """Returns a lock, and its link while a process of the run holds it."""
+    lock = os.path.abspath(baton.lock_file_path)
+    digest = hashlib.sha1(lock.encode()).hexdigest()
+    return lock, os.path.join(NOTES, f"extension-{pid}-{digest}")
 
 
 def noting_acquire(baton):
     if acquired := acquire(baton):
-        lock = os.path.abspath(baton.lock_file_path)
-        os.symlink(lock, note(lock))
+        os.symlink(*note(baton, os.getpid()))
     return acquired
 
 
 def noting_release(baton):
     release(baton)
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(note(os.path.abspath(baton.lock_file_path)))
+        os.unlink(note(baton, os.getpid())[1])
 
 
 def wait_for_the_run(baton):
     """Waits for a lock that a process of the run holds, and for no other: its process may have ended."""
-    lock = os.path.abspath(baton.lock_file_path)
+    lock, links = note(baton, "*")
     time.sleep(baton.wait_seconds)  # as its link is made after it
-    if os.path.exists(lock) and not noted(lock):
+    if os.path.exists(lock) and not glob.glob(links):
         raise RuntimeError(f"{lock} is locked: another program builds the extension, or was ended while it did; then remove the file")
     wait(baton)
 

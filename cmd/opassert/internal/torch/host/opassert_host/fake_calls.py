@@ -7,20 +7,9 @@ from torch.utils._pytree import tree_map_only
 
 from .blame_own_fakes import mismatch
 from .dynamic_fakes import under_symbols
-from .fakes import answered, held
+from .fakes import answered, fake_mode, held
 from .registrations import registered
 from .shim import captured
-from .symbols import static_mode
-
-
-def likeness(value):
-    """Returns what is equal for arguments whose tensors differ only in the numbers of elements and in contents."""
-    if isinstance(value, torch.Tensor):
-        return value.dtype, value.dim(), value.numel() == 0, value.layout == torch.strided and value.is_contiguous()
-    return tuple(map(likeness, value)) if isinstance(value, (list, tuple)) else repr(value)
-
-
-devices = {}  # the other devices of results, by the op and the likeness of its arguments
 
 
 def elsewhere(function, args, kwargs):
@@ -28,10 +17,7 @@ def elsewhere(function, args, kwargs):
     name, schema = function.name(), function._schema
     if not registered.fake(name) or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CUDA") or any("Device" in str(a.type) for a in schema.arguments):
         return []
-    key = name, likeness(args), likeness(list(kwargs.values()))
-    if key in devices:
-        return devices[key]
-    mode = static_mode("elsewhere")
+    mode = fake_mode()
 
     def moved(t):
         fake = mode.from_tensor(t, static_shapes=True)
@@ -46,8 +32,7 @@ def elsewhere(function, args, kwargs):
             values = function(*args, **kwargs)
     except Exception:
         return []  # it is for the CPU
-    devices[key] = sorted({t.device.type for t in held(values) if t is not None} - {"cuda"})
-    return devices[key]
+    return sorted({t.device.type for t in held(values) if t is not None} - {"cuda"})
 
 
 def fake(request, _):
@@ -56,7 +41,7 @@ def fake(request, _):
     if call is None:
         return "{}"
     function, args, kwargs = call
-    mode = static_mode("fake")
+    mode = fake_mode()
     fakes = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), (args, kwargs))
     answer = answered(function, *fakes, mode)
     if "results" in answer:

@@ -9,6 +9,7 @@ from torch._library.custom_ops import OPDEFS
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from .dynamo_parts import import_parts
 from .places import ROOT, text_of
 from .registrations import is_written, registered
 
@@ -61,7 +62,7 @@ def described(tensor, sort=FakeTensor):
     }
 
 
-def unlike(schema, values, fake=is_fake):
+def unlike(schema, values):
     """Returns how the results of a fake differ from a schema, "" if they don't."""
     returns = schema.returns
     if len(returns) == 0:
@@ -71,7 +72,7 @@ def unlike(schema, values, fake=is_fake):
     if len(returns) > 1 and len(values) != len(returns):
         return f"returns {len(values)} values, and the schema {len(returns)}"
     for r, v in zip(returns, [values] if len(returns) == 1 else values):
-        if str(r.type) == "Tensor" and v is not None and not fake(v):
+        if str(r.type) == "Tensor" and v is not None and not is_fake(v):
             return "returns a tensor that is not a FakeTensor" if isinstance(v, torch.Tensor) else f"returns {type(v).__name__}, and the schema a Tensor"
     return ""
 
@@ -150,7 +151,8 @@ def outcome(schema, before, given, values, describe):
     return {"arguments": before, "written": written, "results": [[describe(t) for t in held(v)] for v in values], "numbers": numbers(values[: len(schema.returns)])}
 
 
-def fake_mode(sizes):
-    mode = FakeTensorMode(shape_env=sizes)
+def fake_mode(sizes=None):
+    """Returns a mode for symbols, or for sizes that are numbers."""
+    mode = FakeTensorMode(shape_env=sizes or import_parts().ShapeEnv())
     mode.cache_enabled = False
     return mode

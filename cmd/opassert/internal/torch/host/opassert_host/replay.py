@@ -3,25 +3,19 @@
 It runs in a fork of the program, when that ends: see fakes.h of the watcher.
 """
 
-import contextlib
 import ctypes
 import functools
 import gc
-import itertools
 import json
 import os
 import sys
-import traceback
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_map_only
 
-from .dynamo_parts import import_parts
-from .fakes import answered, described, fake_mode, held, outcome, passed, unlike
+from .fakes import answered, described, fake_mode, held, outcome, passed
 from .places import explained
-from .registrations import is_written, overload, registered, site
+from .registrations import is_written, overload, registered
 
 LIBRARIES = {*sys.stdlib_module_names, __package__, "torch", "sympy", "numpy", "typing_extensions"}
 
@@ -100,30 +94,22 @@ def seen(tensor, nbytes):
     return one | {"offset": tensor.storage_offset(), "nbytes": n, "bytes": ctypes.string_at(storage.data_ptr(), n).hex()}
 
 
-def computed(function, call, likes, called=None, describe=lambda t: described(t, torch.Tensor)):
-    """Calls an op, or a function instead, on arguments like those of a call, and describes its results."""
-    schema = function._schema
-    args, kwargs = arguments(function, call, likes)
-    given = passed(schema, args, kwargs)
-    before = [[describe(t) for t in held(v)] for v in given]
-    return outcome(schema, before, given, (called or function)(*args, **kwargs), describe)
-
-
 def filled(function, call, fill, turn):
-    """Calls the kernel for the CPU on arguments with contents. Random numbers and new memory differ by turn."""
-    likes, given = Likes("cpu", fill), {t["storage"]: t["nbytes"] for of in call["arguments"] for t in of if t}
+    """Calls the kernel for the CPU on arguments with contents, and describes its results. Random numbers and new memory differ by turn."""
+    likes, nbytes = Likes("cpu", fill), {t["storage"]: t["nbytes"] for of in call["arguments"] for t in of if t}
     torch.default_generator.manual_seed(turn)
     getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(PERTURB, 90 + turn)
-    return computed(function, call, likes, describe=lambda t: seen(t, {made.untyped_storage()._cdata: given[place] for place, made in likes.storages.items()}))
-
-
-def layouts(values):
-    return [[t and (t["dtype"], t["sizes"], t["strides"]) for t in of] for of in values]
+    args, kwargs = arguments(function, call, likes)
+    of = {made.untyped_storage()._cdata: nbytes[place] for place, made in likes.storages.items()}
+    given = passed(function._schema, args, kwargs)
+    before = [[seen(t, of) for t in held(v)] for v in given]
+    return outcome(function._schema, before, given, function(*args, **kwargs), lambda t: seen(t, of))
 
 
 def plain(answer):
     """Returns the parts of an answer that must not depend on contents."""
-    return layouts(answer["written"]), [[t and (t["dtype"], len(t["sizes"])) for t in of] for of in answer["results"]]
+    written = [[t and (t["dtype"], t["sizes"], t["strides"]) for t in of] for of in answer["written"]]
+    return written, [[t and (t["dtype"], len(t["sizes"])) for t in of] for of in answer["results"]]
 
 
 def alike(values):
@@ -182,85 +168,14 @@ def on_cpu(function, call, apart):
     return answers[0] | settled | {"numbers": [alike(of) for of in zip(*(a["numbers"] for a in answers))]}
 
 
-def importing():
-    """Reports whether a fake imports a module whose import is under way: half of a module would stay."""
-    codes = [frame.f_code for frame, _ in traceback.walk_stack(sys._getframe(2))]
-    inside = itertools.takewhile(lambda code: code is not likewise.__code__, codes)
-    return any(code.co_filename.startswith("<frozen importlib") for code in inside)
-
-
-class LikeOthers(TorchFunctionMode):
-    """Rejects every op that does not make a tensor like another, or of others' sizes, and leaves that uninitialised."""
-
-    MAKERS = {f: torch.empty_like for f in (torch.empty_like, torch.zeros_like, torch.ones_like)}
-    MAKERS |= {f: torch.Tensor.new_empty for f in (torch.Tensor.new_empty, torch.Tensor.new_zeros, torch.Tensor.new_ones)}
-    MAKERS |= {f: torch.empty for f in (torch.empty, torch.zeros, torch.ones)}
-    ASKED = [getattr(torch.Tensor, name).__get__ for name in ("dtype", "device", "layout", "ndim")] + [torch.Tensor.dim]
-    SHAPES = [torch.Tensor.shape.__get__, torch.Tensor.size]
-
-    def __init__(self, symbolic=False):
-        super().__init__()
-        self.symbolic, self.refused = symbolic, False
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        if function in self.SHAPES:
-            sizes = torch.Size([torch.SymInt(Size(n, self)) if self.symbolic else n for n in args[0].shape])
-            dims = [*args[1:], *(kwargs or {}).values()]
-            return sizes[dims[0]] if dims else sizes
-        if function not in self.ASKED and function not in self.MAKERS:
-            self.refused = True
-            if not importing():
-                raise NotImplementedError
-            return function(*args, **(kwargs or {}))
-        args, kwargs = tree_map_only(torch.SymInt, lambda size: size.node.number, (args, kwargs or {}))
-        return self.MAKERS.get(function, function)(*args, **kwargs)
-
-
-class Size:
-    """The node of a SymInt that may only be passed on."""
-
-    def __init__(self, number, mode):
-        self.number, self.mode = number, mode
-
-    def __getattr__(self, name):
-        self.mode.refused = True
-        raise NotImplementedError
-
-
-def likewise(function, call):
-    """Calls a fake that only makes tensors like others or of their sizes, which symbols do not change; else None.
-
-    It is called on tensors of the CPU: making fake tensors needs imports that take longer than most programs' fakes.
-    """
-    fake = registered.function(function.name())
-    if not fake or any(t["device"] != "cpu" for of in call["arguments"] for t in of if t):
-        return None
-
-    def called(mode, *args, **kwargs):
-        with mode:
-            values = fake(*args, **kwargs)
-        if mode.refused or unlike(function._schema, values, lambda v: isinstance(v, torch.Tensor) and v.is_cpu):
-            raise NotImplementedError
-        return values
-
-    with contextlib.suppress(Exception):
-        modes = LikeOthers(), LikeOthers(symbolic=True)
-        answer, under = (computed(function, call, Likes("cpu"), functools.partial(called, mode)) for mode in modes)
-        if layouts(answer["results"]) == layouts(under["results"]):
-            return {"op": function.name(), "site": site(fake)} | answer
-
-
 def again(call, apart):
     """Calls the fake of an op on arguments like a call's, under symbolic sizes too, and for a device the CPU's kernel."""
     function = overload(call["op"])
     if function is None:
         return {"unknown": "the op no longer exists when the program ends"}
-    if answer := likewise(function, call):
-        return answer
-    import_parts()  # which symbols and fake tensors need
-    from . import dynamic_fakes as symbols
+    mode = fake_mode()
+    from . import dynamic_fakes as symbols  # after the parts of Dynamo
 
-    mode = fake_mode(symbols.ShapeEnv())
     args, kwargs = arguments(function, call, Likes(mode=mode))
     entered = Entered()
     if not registered.fake(function.name()):

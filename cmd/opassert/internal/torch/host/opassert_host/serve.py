@@ -28,7 +28,7 @@ from .registrations import registered
 from .shim import shim
 from .state import left, state
 from .symbols import warm
-from .triton import prepare_triton, tame_triton
+from .triton import tame_triton
 
 # The functions that workers call, as ops.
 REQUESTS = {
@@ -99,7 +99,6 @@ def loaded():
 
 def main():
     note_locks()
-    prepare_triton()
     warm()  # so that the first call of a fake takes no longer
     for schema, function in REQUESTS.items():
         LENT.define(schema)

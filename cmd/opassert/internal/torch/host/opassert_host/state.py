@@ -117,14 +117,11 @@ STATE = {
     "os.sched_getaffinity()": (lambda: os.sched_getaffinity(0), lambda v: os.sched_setaffinity(0, v)),
     "a pending signal.setitimer()": (lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0, lambda on: signal.setitimer(signal.ITIMER_REAL, 0)),
     "sys.stdin, stdout or stderr": (lambda: (sys.stdin, sys.stdout, sys.stderr), lambda v: vars(sys).update(zip(("stdin", "stdout", "stderr"), v))),
-    "sys.excepthook": (lambda: sys.excepthook, lambda v: setattr(sys, "excepthook", v)),
-    "sys.unraisablehook": (lambda: sys.unraisablehook, lambda v: setattr(sys, "unraisablehook", v)),
-    "threading.excepthook": (lambda: threading.excepthook, lambda v: setattr(threading, "excepthook", v)),
-    "sys.displayhook": (lambda: sys.displayhook, lambda v: setattr(sys, "displayhook", v)),
-    "sys.gettrace()": (sys.gettrace, sys.settrace),
-    "sys.getprofile()": (sys.getprofile, sys.setprofile),
-    "sys.getrecursionlimit()": (sys.getrecursionlimit, sys.setrecursionlimit),
-    "sys.getswitchinterval()": (sys.getswitchinterval, sys.setswitchinterval),
+    **{
+        f"{module.__name__}.{name}": (functools.partial(getattr, module, name), functools.partial(setattr, module, name))
+        for module, name in ((sys, "excepthook"), (sys, "unraisablehook"), (threading, "excepthook"), (sys, "displayhook"))
+    },
+    **{f"sys.get{name}()": (getattr(sys, "get" + name), getattr(sys, "set" + name)) for name in ("trace", "profile", "recursionlimit", "switchinterval")},
     "gc.isenabled()": (gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
     "gc.get_threshold()": (gc.get_threshold, lambda v: gc.set_threshold(*v)),
     "handlers of signals": (

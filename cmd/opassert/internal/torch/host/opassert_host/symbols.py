@@ -126,13 +126,3 @@ def warm():
     t, mode = torch.empty(2, 3), fake_mode(Symbols(torch.ops.aten.relu.default))
     with tracing(mode):
         assert not torch.relu(mode.from_tensor(t, source=ConstantSource("t"), symbolic_context=dynamic(t))).shape[0] > 5
-
-
-modes = {}  # by their use
-
-
-def static_mode(use):
-    """Returns a mode for sizes that are numbers: that of the previous call, unless a fake made a symbol there."""
-    if use not in modes or modes[use].shape_env.var_to_range:
-        modes[use] = fake_mode(ShapeEnv())
-    return modes[use]

@@ -1,37 +1,12 @@
 """Triton's kernels, run by its interpreter on the CPU."""
 
+import functools
 import gc
 import inspect
-import os
 import sys
+import types
 
-import torch
 from torch._subclasses.fake_tensor import FakeTensor
-
-
-def interpreted(wrap):
-    """Returns a wrap_triton that also accepts the interpreter's kernels, unlike that of PyTorch 2.6."""
-
-    def wrapped(kernel):
-        inner = kernel
-        while type(inner).__name__ in ("Autotuner", "Heuristics"):
-            inner = inner.fn
-        return kernel if type(inner).__name__ == "InterpretedFunction" else wrap(kernel)
-
-    return wrapped
-
-
-class Clockless:
-    """A driver that measures no time: an autotuner of Triton 3.2 asks for one while a module is imported."""
-
-    def __init__(self, drivers):
-        self.drivers = drivers
-
-    def get_benchmarker(self):
-        return None
-
-    def __getattr__(self, name):
-        return getattr(self.drivers.default, name)
 
 
 def unless_fake(run):
@@ -60,28 +35,10 @@ def keeping_none(launch):
     return launched
 
 
-class Builtins:
-    """The module inspect, which the interpreter asks at each call for its language's members, to use the builtins."""
-
-    def __init__(self, language):
-        self.builtin, self.names = language.core.is_builtin, {}
-
-    def __getattr__(self, name):
-        return getattr(inspect, name)
-
-    def getmembers(self, owner):
-        if owner not in self.names:
-            self.names[owner] = [name for name, member in inspect.getmembers(owner) if self.builtin(member)]
-        return [(name, getattr(owner, name)) for name in self.names[owner]]
-
-
-def prepare_triton():
-    """Prepares what modules use of Triton while they are imported."""
-    if os.environ.get("TRITON_INTERPRET") == "1" and "triton.runtime.driver" in sys.modules:
-        drivers = sys.modules["triton.runtime.driver"].driver
-        drivers.set_active(Clockless(drivers))
-    if hasattr(torch.library, "wrap_triton"):
-        torch.library.wrap_triton = interpreted(torch.library.wrap_triton)
+def builtins(is_builtin):
+    """Returns inspect for the interpreter, which asks it at each call for all members of its language, to use the builtins."""
+    names = functools.cache(lambda owner: [name for name, member in inspect.getmembers(owner) if is_builtin(member)])
+    return types.SimpleNamespace(**vars(inspect) | {"getmembers": lambda owner: [(name, getattr(owner, name)) for name in names(owner)]})
 
 
 def tame_triton():
@@ -92,5 +49,5 @@ def tame_triton():
     interpreter.GridExecutor.__call__ = unless_fake(keeping_none(interpreter.GridExecutor.__call__))
     for tuned in autotuner.Autotuner, autotuner.Heuristics:
         tuned.run = unless_fake(tuned.run)
-    interpreter.inspect = Builtins(interpreter.tl)
+    interpreter.inspect = builtins(interpreter.tl.core.is_builtin)
     autotuner.Autotuner._bench = lambda *args, **keywords: [0.0]

@@ -100,6 +100,26 @@ def test_condition_of_the_line_that_raised(tmp_path):
     assert conditions.wanted(((str(kernel), 2, "kernel"),)) == "x.ndim == 2"
 
 
+@pytest.mark.parametrize(
+    "condition, fits",
+    [
+        ("x.dtype in FEW", "x.dtype == torch.int8"),
+        ("SIZES[x.dtype]", "x.dtype == torch.float16"),
+        ("x.dtype.is_complex", "x.dtype.is_complex"),
+        ("x.dtype == y.dtype", "x.dtype == y.dtype"),
+        ("known(x.dtype)", "known(x.dtype)"),
+        ("OF[x.dtype]", "OF[x.dtype]"),
+    ],
+)
+def test_dtype_that_fits(condition, fits):
+    class Effects:
+        def __getitem__(self, dtype):
+            pytest.fail("a function was called")
+
+    scope = {"FEW": (torch.int8,), "SIZES": {torch.float16: 2}, "known": Effects().__getitem__, "OF": Effects()}
+    assert conditions.fitting(ast.parse(condition, mode="eval").body, scope) == fits
+
+
 def test_texts_of_a_kernel():
     def kernel(x, mode):
         return x if mode in ("sum", "mean") else None
