@@ -64,6 +64,9 @@ func (c *call) compare(m *call, subject asserts.Place, real, meta []*side) {
 		v.Saw, v.Fix = texts(saw), c.contradicts(m, a.at)
 		if m.fake {
 			v.Breaks = consequences[saw[0].of]
+			if saw[0].of == "sizes" {
+				v.Fix += "; or leave sizes that depend on contents open in the fake: torch.library.get_ctx().new_dynamic_size()"
+			}
 		}
 	}
 }

@@ -458,6 +458,9 @@ func TestFakes(t *testing.T) {
 				if tt.fake.Guards != nil && v.Sizes != tt.fake.Guards[0].Other {
 					t.Errorf("the guard does not hold for sizes %q", v.Sizes)
 				}
+				if depends := strings.HasPrefix(v.Saw, "sizes ") || strings.HasPrefix(v.Saw, "number "); strings.Contains(v.Fix, "new_dynamic_size") != depends {
+					t.Errorf("the fix of %s is %q", v.Saw, v.Fix)
+				}
 				if v.Site != tt.fake.Site || !strings.HasPrefix(v.Fix, tt.fix) || (v.Note != "") != (tt.fake.Missing || tt.fake.Elsewhere != nil) {
 					t.Errorf("site %v, fix %q, note %q", v.Site, v.Fix, v.Note)
 				}

@@ -65,9 +65,6 @@ func (r *Runner) judgeRun(t *Target, a *attempt, result *report.CaseResult) {
 			t.limit(f, a.c, c)
 		}
 		if !r.causedByAlias(t, c, f) {
-			if !t.AsItIs {
-				r.contradicts(t, c, f)
-			}
 			f = r.finding(t, c, f, result.Case)
 			t.found = append(t.found, f)
 			result.Found = append(result.Found, f)

@@ -88,16 +88,6 @@ func ReadFake(op *asserts.Op, text string) (*compare.Fake, string) {
 	return call.fake(op), ""
 }
 
-// Setting returns the arguments other than tensors of a call that ReadFake reads.
-func Setting(text string) string {
-	var call struct{ Values []any }
-	if err := json.Unmarshal([]byte(text), &call); err != nil {
-		return text
-	}
-	forgetTensors(call.Values)
-	return fmt.Sprint(call.Values)
-}
-
 // Named returns the devices among the arguments of a call that ReadFake reads.
 func Named(text string) (devices []string) {
 	var call struct{ Values []struct{ Device string } }
@@ -108,19 +98,6 @@ func Named(text string) (devices []string) {
 		}
 	}
 	return devices
-}
-
-func forgetTensors(value any) {
-	switch v := value.(type) {
-	case []any:
-		for _, e := range v {
-			forgetTensors(e)
-		}
-	case map[string]any:
-		if _, ok := v["tensor"]; ok {
-			v["tensor"] = nil
-		}
-	}
 }
 
 func (c *fakeCall) fake(op *asserts.Op) *compare.Fake {

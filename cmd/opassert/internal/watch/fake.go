@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -54,11 +53,6 @@ func (p *process) fake(data []byte) error {
 		add(&verdict, p.run.compareBeside(op.faked, &real.Seen, fake.Beside))
 	case unknown == "":
 		verdict = p.run.compare(op.faked, &real.Seen, fake)
-		pair := compare.Pair{Real: &real.Seen, Other: p.run.answering(fake).Settled(&real.Seen)}
-		text := p.run.contradiction(number, answered{torch.Setting(call), pair})
-		for _, v := range verdict.Violations {
-			v.Fix = cmp.Or(text(v), v.Fix)
-		}
 	}
 	p.run.countFake(number, verdict.Skips)
 	if len(verdict.Violations) == 0 {
@@ -159,30 +153,6 @@ func add(to *asserts.Verdict, more asserts.Verdict) {
 
 // cpu is the device whose kernel another device's is compared with.
 const cpu = "cpu"
-
-// An answered call is the call of an op and of its fake.
-type answered struct {
-	setting string // its arguments other than tensors
-	compare.Pair
-}
-
-// contradiction records an answered call. It returns a function that decides, by
-// earlier calls, whether the kernel or a differing fake is wrong.
-func (r *run) contradiction(op int64, call answered) func(*asserts.Violation) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	earlier := r.answered[op]
-	r.answered[op] = append(slices.Clip(earlier), call)
-	return func(v *asserts.Violation) (text string) {
-		for _, other := range earlier {
-			if text == "" && other.setting == call.setting {
-				text = compare.Contradicts(r.ops.numbered(op).faked, v.Subject, call.Pair, other.Pair,
-					"in another call of the program")
-			}
-		}
-		return text
-	}
-}
 
 // countFake counts an answer of a fake, and the checks that could not be judged on it.
 func (r *run) countFake(op int64, skips []asserts.Skip) {

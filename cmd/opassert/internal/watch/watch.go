@@ -82,9 +82,8 @@ type run struct {
 	names     map[string]bool
 	records   map[string]records // by op
 	skips     map[opSkip]int
-	faked     map[int64]int        // answers of fakes, by the number of the op
-	answered  map[int64][]answered // the calls that those were compared with, by the same
-	early     int                  // Python threads that ran before libtorch was loaded
+	faked     map[int64]int // answers of fakes, by the number of the op
+	early     int           // Python threads that ran before libtorch was loaded
 }
 
 //go:embed shim
@@ -105,7 +104,7 @@ func Run(ctx context.Context, config Config) (*OpReport, error) {
 			held: make(reporters), first: config.Found, known: config.Known, strict: config.Strict},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
 		records: make(map[string]records), origins: newOrigins(),
-		faked: make(map[int64]int), answered: make(map[int64][]answered),
+		faked: make(map[int64]int),
 	}
 	kind := Loader()
 	kind.Fit, kind.Memory = r.fit, r.memory

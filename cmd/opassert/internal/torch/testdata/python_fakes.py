@@ -54,7 +54,7 @@ wrong("on_the_cpu(Tensor x) -> Tensor", "for tensors on a GPU its fake returns s
 right("for_the_cpu(Tensor x) -> Tensor", lambda x: x.clone(), lambda x: torch.empty_like(x, device="cpu"))
 right("where_x_is(Tensor x) -> Tensor", lambda x: torch.full_like(x, 1), lambda x: torch.empty_like(x, device=x.device), key="CompositeExplicitAutograd")
 
-# Those of one of the two, which contradicts itself.
+# Of one sort of tensor.
 
 wrong("kernel_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone() if x.numel() else x.new_zeros(x.shape, dtype=torch.float64 if x.dtype != torch.float64 else torch.float32), lambda x: torch.empty_like(x))
 wrong("fake_forgets(Tensor x) -> Tensor", ", its fake bool", lambda x: x.clone(), lambda x: torch.empty_like(x) if x.numel() else x.new_empty(x.shape, dtype=torch.bool))
