@@ -11,7 +11,6 @@ import (
 type checkRow struct {
 	code         Code
 	name         string
-	promise      Promise
 	rule, breaks string
 	level        Level
 	about        About

@@ -6,9 +6,8 @@ import "slices"
 const AutogradKernel Code = 14
 
 var _ = add(checkRow{
-	code:    AutogradKernel,
-	name:    "autograd-kernel",
-	promise: Kernels,
+	code: AutogradKernel,
+	name: "autograd-kernel",
 	rule: "an op that makes or writes a tensor from one that requires grad has a kernel for autograd, or decomposes, " +
 		"and returns no leaf; its formula, and its rules for vmap and autocast, accept what its kernel accepts",
 	breaks: "the gradient ends at the op without an error, is that of the ops that its kernel calls, or a program fails " +

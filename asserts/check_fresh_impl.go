@@ -11,17 +11,16 @@ import (
 const FreshImpl Code = 3
 
 var _ = add(checkRow{
-	code:    FreshImpl,
-	name:    "fresh-impl",
-	promise: Fresh,
-	rule:    "a return without (a!) is a new TensorImpl that nothing else references",
-	breaks:  "other holders of it see, or make, changes that autograd does not record",
-	level:   Identity,
-	about:   Return,
-	plans:   func(_ *Op, on, _ *Subject) bool { return !on.Write },
-	judges:  (*judge).freshImpls,
-	usual:   usual.OneHolder,
-	after:   1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias | 1<<OutputAlias,
+	code:   FreshImpl,
+	name:   "fresh-impl",
+	rule:   "a return without (a!) is a new TensorImpl that nothing else references",
+	breaks: "other holders of it see, or make, changes that autograd does not record",
+	level:  Identity,
+	about:  Return,
+	plans:  func(_ *Op, on, _ *Subject) bool { return !on.Write },
+	judges: (*judge).freshImpls,
+	usual:  usual.OneHolder,
+	after:  1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias | 1<<OutputAlias,
 	fixes: func(_ *Op, v *Violation) string {
 		if v.Against.Name == "" {
 			return "keep no reference to the result, as a cache would, or return a clone"

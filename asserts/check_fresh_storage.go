@@ -11,20 +11,19 @@ import (
 const FreshStorage Code = 5
 
 var _ = add(checkRow{
-	code:    FreshStorage,
-	name:    "fresh-storage",
-	promise: Fresh,
-	rule:    "a return without an alias set has a StorageImpl that nothing else references, over memory of its own",
-	breaks:  "a later in-place write to the result changes a tensor that is not known to be related",
-	level:   Identity,
-	about:   Return,
-	plans:   func(_ *Op, on, _ *Subject) bool { return !on.aliased() },
-	judges:  (*judge).freshStorages,
-	usual:   usual.OwnStorage,
-	after:   1<<UndeclaredAlias | 1<<OutputAlias,
-	fixes:   fixFreshStorage,
-	skips:   []Row{{Trait: Storageless, Reason: noStorage}},
-	parts:   true,
+	code:   FreshStorage,
+	name:   "fresh-storage",
+	rule:   "a return without an alias set has a StorageImpl that nothing else references, over memory of its own",
+	breaks: "a later in-place write to the result changes a tensor that is not known to be related",
+	level:  Identity,
+	about:  Return,
+	plans:  func(_ *Op, on, _ *Subject) bool { return !on.aliased() },
+	judges: (*judge).freshStorages,
+	usual:  usual.OwnStorage,
+	after:  1<<UndeclaredAlias | 1<<OutputAlias,
+	fixes:  fixFreshStorage,
+	skips:  []Row{{Trait: Storageless, Reason: noStorage}},
+	parts:  true,
 })
 
 // freshStorages reports returns with a StorageImpl held elsewhere, unless OA007 or OA008 has named the other holder.

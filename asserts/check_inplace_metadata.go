@@ -12,9 +12,8 @@ import (
 const InplaceMetadata Code = 13
 
 var _ = add(checkRow{
-	code:    InplaceMetadata,
-	name:    "inplace-metadata",
-	promise: Writes,
+	code: InplaceMetadata,
+	name: "inplace-metadata",
 	rule: "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its " +
 		"dimensions; an out argument that keeps its sizes keeps its strides, offset and dtype",
 	breaks: "autograd, functionalization and compilers use the argument's old shape; views of it no longer fit",

@@ -10,16 +10,15 @@ import (
 const InputImpl Code = 1
 
 var _ = add(checkRow{
-	code:    InputImpl,
-	name:    "input-impl",
-	promise: Objects,
-	rule:    "an argument's TensorImpl is the same object after the call",
-	breaks:  "callers and autograd use a tensor that the op has replaced",
-	level:   Identity,
-	about:   Argument,
-	plans:   func(*Op, *Subject, *Subject) bool { return true },
-	judges:  (*judge).inputImpls,
-	usual:   usual.SameImpl,
+	code:   InputImpl,
+	name:   "input-impl",
+	rule:   "an argument's TensorImpl is the same object after the call",
+	breaks: "callers and autograd use a tensor that the op has replaced",
+	level:  Identity,
+	about:  Argument,
+	plans:  func(*Op, *Subject, *Subject) bool { return true },
+	judges: (*judge).inputImpls,
+	usual:  usual.SameImpl,
 	fixes: func(_ *Op, v *Violation) string {
 		if v.Subject.Element != NoElement {
 			return fmt.Sprintf("do not change the caller's list: work on a copy of %s", v.Subject.Name)

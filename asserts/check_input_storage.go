@@ -10,20 +10,19 @@ import (
 const InputStorage Code = 2
 
 var _ = add(checkRow{
-	code:    InputStorage,
-	name:    "input-storage",
-	promise: Objects,
-	rule:    "an argument's StorageImpl is the same object after the call",
-	breaks:  "views of the argument, and other holders of its storage, no longer see its contents",
-	level:   Identity,
-	about:   Argument,
-	parts:   true,
-	plans:   func(*Op, *Subject, *Subject) bool { return true },
-	judges:  (*judge).inputStorages,
-	usual:   usual.SameStorage,
-	after:   1 << InputImpl,
-	fixes:   fixInputStorage,
-	skips:   []Row{{Trait: Storageless, Reason: noStorage}},
+	code:   InputStorage,
+	name:   "input-storage",
+	rule:   "an argument's StorageImpl is the same object after the call",
+	breaks: "views of the argument, and other holders of its storage, no longer see its contents",
+	level:  Identity,
+	about:  Argument,
+	parts:  true,
+	plans:  func(*Op, *Subject, *Subject) bool { return true },
+	judges: (*judge).inputStorages,
+	usual:  usual.SameStorage,
+	after:  1 << InputImpl,
+	fixes:  fixInputStorage,
+	skips:  []Row{{Trait: Storageless, Reason: noStorage}},
 })
 
 func (j *judge) inputStorages() {

@@ -11,18 +11,17 @@ import (
 const KeptArgument Code = 16
 
 var _ = add(checkRow{
-	code:    KeptArgument,
-	name:    "kept-argument",
-	promise: Fresh,
-	rule:    "after the call an argument has only the references from before and those of the returns",
-	breaks:  "the op may write a tensor that it keeps at any later time; a leaked reference is memory that is never freed",
-	level:   Content,
-	about:   Argument,
-	plans:   func(*Op, *Subject, *Subject) bool { return true },
-	judges:  (*judge).keptArguments,
-	usual:   usual.SameImpl | usual.SameStorage | usual.NotKept | usual.Unreturned,
-	after:   1<<InputImpl | 1<<InputStorage,
-	when:    func(seen *Seen) bool { return !seen.Autograd },
+	code:   KeptArgument,
+	name:   "kept-argument",
+	rule:   "after the call an argument has only the references from before and those of the returns",
+	breaks: "the op may write a tensor that it keeps at any later time; a leaked reference is memory that is never freed",
+	level:  Content,
+	about:  Argument,
+	plans:  func(*Op, *Subject, *Subject) bool { return true },
+	judges: (*judge).keptArguments,
+	usual:  usual.SameImpl | usual.SameStorage | usual.NotKept | usual.Unreturned,
+	after:  1<<InputImpl | 1<<InputStorage,
+	when:   func(seen *Seen) bool { return !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
 		if v.Symptom == Overreleased { // counts of retained tensors may fall too
 			return fixTooOften(v)

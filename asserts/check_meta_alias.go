@@ -6,9 +6,8 @@ import "cmp"
 const MetaAlias Code = 11
 
 var _ = add(checkRow{
-	code:    MetaAlias,
-	name:    "meta-alias",
-	promise: Kernels,
+	code: MetaAlias,
+	name: "meta-alias",
 	rule: "the call on Meta, and that of the op's fake, have the alias graph, sizes, strides and dtype of " +
 		"the call on CPU",
 	breaks: "compilers and fake tensors plan memory and views that differ from those of the kernel",

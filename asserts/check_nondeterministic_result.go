@@ -5,9 +5,8 @@ package asserts
 const NondeterministicResult Code = 21
 
 var _ = add(checkRow{
-	code:    NondeterministicResult,
-	name:    "nondeterministic-result",
-	promise: Kernels,
+	code: NondeterministicResult,
+	name: "nondeterministic-result",
 	rule: "the same call with the same seed returns the same bytes, unless the op has the tag nondeterministic_seeded " +
 		"or a Generator",
 	breaks: "runs cannot be repeated, and checkpointing, which recomputes values in backward, gets others",

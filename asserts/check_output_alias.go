@@ -12,17 +12,16 @@ import (
 const OutputAlias Code = 8
 
 var _ = add(checkRow{
-	code:    OutputAlias,
-	name:    "output-alias",
-	promise: Aliases,
-	rule:    "two returns share nothing unless the schema declares a common alias set for them",
-	breaks:  "an in-place write to one silently changes the other; compilers assume that they are independent",
-	level:   Identity,
-	about:   Return | AgainstReturn,
-	plans:   plansOutputAlias,
-	judges:  (*judge).outputAliases,
-	usual:   usual.OffReturns,
-	after:   1<<ReturnedSelf | 1<<ViewStorage,
+	code:   OutputAlias,
+	name:   "output-alias",
+	rule:   "two returns share nothing unless the schema declares a common alias set for them",
+	breaks: "an in-place write to one silently changes the other; compilers assume that they are independent",
+	level:  Identity,
+	about:  Return | AgainstReturn,
+	plans:  plansOutputAlias,
+	judges: (*judge).outputAliases,
+	usual:  usual.OffReturns,
+	after:  1<<ReturnedSelf | 1<<ViewStorage,
 	fixes: func(_ *Op, v *Violation) string {
 		return fmt.Sprintf("clone %s before returning", strings.TrimPrefix(v.Subject.String(), "result "))
 	},

@@ -12,16 +12,15 @@ import (
 const ReturnedSelf Code = 6
 
 var _ = add(checkRow{
-	code:    ReturnedSelf,
-	name:    "returned-self",
-	promise: Objects,
-	rule:    "a return marked (a!) is the very TensorImpl of the argument marked (a!)",
-	breaks:  "autograd attaches the history of the write to a tensor that was not written",
-	level:   Identity,
-	about:   Return | AgainstArgument,
-	plans:   func(op *Op, on, against *Subject) bool { return on.Write && op.owner(on) == against },
-	judges:  (*judge).writtenReturns,
-	usual:   usual.IsArgument,
+	code:   ReturnedSelf,
+	name:   "returned-self",
+	rule:   "a return marked (a!) is the very TensorImpl of the argument marked (a!)",
+	breaks: "autograd attaches the history of the write to a tensor that was not written",
+	level:  Identity,
+	about:  Return | AgainstArgument,
+	plans:  func(op *Op, on, against *Subject) bool { return on.Write && op.owner(on) == against },
+	judges: (*judge).writtenReturns,
+	usual:  usual.IsArgument,
 	fixes: func(op *Op, v *Violation) string {
 		fix := "return " + v.Against.Name + " itself"
 		if name, _, _ := strings.Cut(op.Name, "."); strings.HasSuffix(name, "_") || op.at(v.Against).Out {

@@ -4,11 +4,10 @@ package asserts
 const SchemaLint Code = 12
 
 var _ = add(checkRow{
-	code:    SchemaLint,
-	name:    "schema-lint",
-	promise: Kernels,
-	rule:    "a schema's name and its alias annotations agree",
-	breaks:  "readers and code generators draw different promises from the same schema",
-	level:   Off,
-	skips:   reliable,
+	code:   SchemaLint,
+	name:   "schema-lint",
+	rule:   "a schema's name and its alias annotations agree",
+	breaks: "readers and code generators draw different promises from the same schema",
+	level:  Off,
+	skips:  reliable,
 })

@@ -12,13 +12,12 @@ import (
 const UndeclaredAlias Code = 7
 
 var _ = add(checkRow{
-	code:    UndeclaredAlias,
-	name:    "undeclared-alias",
-	promise: Aliases,
-	rule:    "a return shares nothing with an argument unless the schema declares a common alias set for them",
-	breaks:  "an in-place write to one silently changes the other; compilers assume that they are independent",
-	level:   Identity,
-	about:   Return | AgainstArgument,
+	code:   UndeclaredAlias,
+	name:   "undeclared-alias",
+	rule:   "a return shares nothing with an argument unless the schema declares a common alias set for them",
+	breaks: "an in-place write to one silently changes the other; compilers assume that they are independent",
+	level:  Identity,
+	about:  Return | AgainstArgument,
 	// A written return is its argument.
 	plans:    func(_ *Op, on, against *Subject) bool { return !on.Write && !mayShare(on, against) },
 	judges:   (*judge).undeclaredAliases,

@@ -11,17 +11,16 @@ import (
 const VersionBump Code = 10
 
 var _ = add(checkRow{
-	code:    VersionBump,
-	name:    "version-bump",
-	promise: Writes,
-	rule:    "an argument that was written has a higher version afterwards",
-	breaks:  "autograd cannot see that a tensor saved for backward was overwritten: silently wrong gradients",
-	level:   Content,
-	about:   Argument,
-	plans:   func(_ *Op, on, _ *Subject) bool { return on.Write },
-	judges:  (*judge).versionBumps,
-	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata | usual.Counted,
-	after:   1 << InputImpl,
+	code:   VersionBump,
+	name:   "version-bump",
+	rule:   "an argument that was written has a higher version afterwards",
+	breaks: "autograd cannot see that a tensor saved for backward was overwritten: silently wrong gradients",
+	level:  Content,
+	about:  Argument,
+	plans:  func(_ *Op, on, _ *Subject) bool { return on.Write },
+	judges: (*judge).versionBumps,
+	usual:  usual.SameImpl | usual.SameStorage | usual.SameMetadata | usual.Counted,
+	after:  1 << InputImpl,
 	fixes: func(_ *Op, v *Violation) string {
 		return fmt.Sprintf("raise the version of %s where it is written", v.Subject.Name)
 	},

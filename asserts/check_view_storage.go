@@ -12,10 +12,9 @@ import (
 const ViewStorage Code = 4
 
 var _ = add(checkRow{
-	code:    ViewStorage,
-	name:    "view-storage",
-	promise: Aliases,
-	rule:    "a return that is a view shares its base's StorageImpl",
+	code: ViewStorage,
+	name: "view-storage",
+	rule: "a return that is a view shares its base's StorageImpl",
 	breaks: "writes through the view do not change its base, nor the other way round: silently wrong values " +
 		"and gradients",
 	level: Identity,

@@ -12,17 +12,16 @@ import (
 const WithinStorage Code = 17
 
 var _ = add(checkRow{
-	code:    WithinStorage,
-	name:    "within-storage",
-	promise: Memory,
-	rule:    "every element of a return lies within its storage",
-	breaks:  "reading the result reads memory of other objects, and writing it corrupts them",
-	level:   Content,
-	about:   Return,
-	plans:   func(op *Op, _, _ *Subject) bool { return !op.reshapes() },
-	judges:  (*judge).withinStorages,
-	usual:   usual.WithinStorage,
-	after:   1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias,
+	code:   WithinStorage,
+	name:   "within-storage",
+	rule:   "every element of a return lies within its storage",
+	breaks: "reading the result reads memory of other objects, and writing it corrupts them",
+	level:  Content,
+	about:  Return,
+	plans:  func(op *Op, _, _ *Subject) bool { return !op.reshapes() },
+	judges: (*judge).withinStorages,
+	usual:  usual.WithinStorage,
+	after:  1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias,
 	fixes: func(_ *Op, v *Violation) string {
 		return "make the storage as large as the sizes, strides and offset of " +
 			strings.TrimPrefix(v.Subject.String(), "result ") + " require, as resize_ does"

@@ -11,18 +11,17 @@ import (
 const WriteBeside Code = 15
 
 var _ = add(checkRow{
-	code:    WriteBeside,
-	name:    "write-beside",
-	promise: Writes,
-	rule:    "in the storage of a written argument only the elements of that argument change",
-	breaks:  "other views of the storage are overwritten, without a record",
-	level:   Content,
-	about:   Argument,
-	parts:   true,
-	plans:   func(_ *Op, on, _ *Subject) bool { return on.Write },
-	judges:  (*judge).writesBeside,
-	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata | usual.Filled,
-	after:   1<<InputImpl | 1<<InputStorage | 1<<UndeclaredWrite,
+	code:   WriteBeside,
+	name:   "write-beside",
+	rule:   "in the storage of a written argument only the elements of that argument change",
+	breaks: "other views of the storage are overwritten, without a record",
+	level:  Content,
+	about:  Argument,
+	parts:  true,
+	plans:  func(_ *Op, on, _ *Subject) bool { return on.Write },
+	judges: (*judge).writesBeside,
+	usual:  usual.SameImpl | usual.SameStorage | usual.SameMetadata | usual.Filled,
+	after:  1<<InputImpl | 1<<InputStorage | 1<<UndeclaredWrite,
 	fixes: func(_ *Op, v *Violation) string {
 		return fmt.Sprintf("write only the elements of %s, by its sizes, strides and offset", v.Subject.Name)
 	},
