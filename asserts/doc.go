@@ -98,6 +98,6 @@
 //
 // Some tensors and modes make a check meaningless: a tensor without storage cannot keep it, a mode that logs results
 // holds references to them. A [Policy] lists the checks to skip for each trait and mode; [Aware] skips as few as
-// possible, [PyTorch] the same as PyTorch's own asserts. A subclass or a mode declares the checks that it invalidates
-// with [RegisterSubclass], [EnterMode] or [WithMode]. The summary counts every skip by check and reason.
+// possible, [PyTorch] the same as PyTorch's own asserts. A mode declares the checks that it invalidates, with
+// [EnterMode] or [WithMode]. The summary counts every skip by check and reason.
 package asserts

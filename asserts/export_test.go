@@ -69,14 +69,6 @@ func CountNoFinalizers() (restore func()) {
 	return func() { finalizers = was }
 }
 
-// ForgetSubclasses undoes RegisterSubclass.
-func ForgetSubclasses() {
-	subclasses.Lock()
-	subclasses.rows = nil
-	subclasses.Unlock()
-	update(func(s *settings) { s.policy = Aware() })
-}
-
 // LevelUnset returns the level of a test, or of another program, where OPASSERT
 // names none.
 var LevelUnset = levelUnset

@@ -1,9 +1,6 @@
 package asserts
 
-import (
-	"slices"
-	"sync"
-)
+import "slices"
 
 // A Policy tells which checks are unreliable, by the traits of tensors and by mode. It is plain data: take a preset,
 // change it, and pass it to [SetPolicy], [WithPolicy] or [Judge]. After that it must not change.
@@ -41,16 +38,14 @@ func PyTorch() *Policy {
 	})
 }
 
-// preset makes a policy of rows of its own, the rows of each check, and those of registered subclasses.
+// preset makes a policy of rows of its own and the rows of each check.
 func preset(name string, anyMode Codes, rows []Row) *Policy {
 	for c := range AllCodes.All() {
 		for _, skip := range c.Skips() {
 			rows = addSkip(rows, c, skip)
 		}
 	}
-	subclasses.Lock()
-	defer subclasses.Unlock()
-	return &Policy{Name: name, AnyMode: anyMode, Rows: slices.Concat(rows, subclasses.rows)}
+	return &Policy{Name: name, AnyMode: anyMode, Rows: rows}
 }
 
 // addSkip adds a check to the row with the same traits and reason, or adds a row.
@@ -148,33 +143,5 @@ func (p *Policy) Table() []PolicyLine {
 	for _, s := range sorts {
 		lines = append(lines, PolicyLine{s.name, p.forTensor(s.traits)})
 	}
-	for _, r := range p.Rows {
-		if r.Trait > lastTrait {
-			lines = append(lines, PolicyLine{r.Reason, p.forTensor(r.Trait)})
-		}
-	}
 	return append(lines, PolicyLine{"any other mode, besides what it declares", p.AnyMode})
-}
-
-// subclasses holds the traits and checks given to RegisterSubclass.
-var subclasses struct {
-	sync.Mutex
-	rows []Row
-}
-
-// RegisterSubclass makes a trait for a tensor subclass that invalidates checks; the subclass's Observe adds it to
-// [Observation.Traits]. The policy in force and presets taken later include it; other policies do not, so call it in a
-// package's initialization. It panics after some twenty subclasses, when no bits are left.
-func RegisterSubclass(name string, invalidates Codes) Traits {
-	subclasses.Lock()
-	trait := lastTrait << (1 + len(subclasses.rows))
-	row := Row{Trait: trait, Skip: invalidates, Reason: "subclass " + name}
-	if trait == 0 {
-		subclasses.Unlock()
-		panic("asserts: too many subclasses registered, no trait left for " + name)
-	}
-	subclasses.rows = append(subclasses.rows, row)
-	subclasses.Unlock()
-	update(func(s *settings) { s.policy = s.policy.With(row) })
-	return trait
 }

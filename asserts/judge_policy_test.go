@@ -269,54 +269,6 @@ func TestEnterMode(t *testing.T) {
 	}
 }
 
-func TestRegisterSubclass(t *testing.T) {
-	c := collect(t)
-	trait := asserts.RegisterSubclass("CachingTensor", asserts.CodesOf(asserts.FreshImpl))
-	another := asserts.RegisterSubclass("MaskedTensor", asserts.CodesOf(asserts.FreshStorage))
-	if trait == another || trait <= asserts.Storageless {
-		t.Fatalf("traits %b and %b", trait, another)
-	}
-	retaining := func(traits asserts.Traits) func(self, other *tensor) *tensor {
-		return func(self, other *tensor) *tensor {
-			r := newTensor(4)
-			r.impl.uses, r.impl.traits = 2, traits
-			return r
-		}
-	}
-	asserts.ForgetSummary()
-	binary(newAdd(), retaining(trait), newTensor(4), newTensor(4))
-	if got := linesOf(c); got != nil {
-		t.Errorf("a caching tensor that is kept: %v", got)
-	}
-	want := []asserts.Skip{{Code: asserts.FreshImpl, Reason: "subclass CachingTensor", Count: 1}}
-	if diff := cmp.Diff(want, asserts.Summarize().Skips); diff != "" {
-		t.Error(diff)
-	}
-	binary(newAdd(), retaining(another), newTensor(4), newTensor(4))
-	if got := linesOf(c); len(got) != 1 {
-		t.Errorf("a masked tensor that is kept: %v, want OA003", got)
-	}
-	table := asserts.Aware().Table()
-	if !strings.Contains(fmt.Sprint(table), "subclass CachingTensor") {
-		t.Errorf("no line for the subclass in %v", table)
-	}
-	asserts.ForgetSubclasses()
-}
-
-func TestTooManySubclasses(t *testing.T) {
-	defer asserts.ForgetSubclasses()
-	registered := 0
-	defer func() {
-		if text, _ := recover().(string); !strings.Contains(text, "too many subclasses") || registered < 20 {
-			t.Errorf("panic %q after %d", text, registered)
-		}
-	}()
-	for range 40 {
-		asserts.RegisterSubclass("S", 0)
-		registered++
-	}
-}
-
 func TestCodes(t *testing.T) {
 	codes := asserts.CodesOf(asserts.FreshStorage, asserts.FreshImpl)
 	text, err := json.Marshal(codes)

@@ -90,7 +90,7 @@ const Packed = -1
 // SnapshotLimit is the size in bytes of the largest storage that an engine copies into [Snapshot.Bytes].
 const SnapshotLimit = 64 << 10
 
-// Traits are what the skip policy depends on. [RegisterSubclass] assigns the bits not named here.
+// Traits are what the skip policy depends on.
 type Traits uint32
 
 const (
@@ -109,8 +109,6 @@ const (
 	Pending // a collective that was not waited for holds it, and may write it at any time
 
 	listHead // in the record of a Call: not a tensor, but the beginning of a list
-
-	lastTrait = listHead
 )
 
 // Tensor is implemented by a tensor type that is to be checked. Observe fills in an Observation

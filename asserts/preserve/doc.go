@@ -53,7 +53,7 @@
 // Its users' tests, and its own, then find the handles that were not released, with go test -tags opassert:
 //
 //	func TestMatch(t *testing.T) {
-//		preserve.CheckLeaks(t) // or CheckReleased
+//		preserve.CheckLeaks(t)
 //		...
 //	}
 //

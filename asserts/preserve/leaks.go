@@ -6,7 +6,6 @@ import (
 	"runtime/pprof"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -28,22 +27,11 @@ type TB interface {
 // Without the build tag opassert no handles are tracked, and the test logs that.
 func CheckLeaks(t TB) {
 	t.Helper()
-	check(t, false)
-}
-
-// CheckReleased is CheckLeaks, and fails also for handles collected before their release: the program relied on that.
-func CheckReleased(t TB) {
-	t.Helper()
-	check(t, true)
-}
-
-func check(t TB, strict bool) {
-	t.Helper()
 	if len(allRegistries()) == 0 {
 		t.Log("preserve: this build does not track handles; run go test -tags opassert")
 		return
 	}
-	s := openScope(strict)
+	s := openScope()
 	t.Cleanup(func() {
 		t.Helper()
 		defer s.close()
@@ -65,13 +53,7 @@ func (r *Registry) faultsOf(s *testScope) []*RuleError {
 const patience = 6
 
 func (r *Registry) leaksOf(s *testScope) []*RuleError {
-	collections := patience
-	if s.strict {
-		collections = 0
-	}
-	return r.collect(collections, func(h *slot) bool {
-		return h.scope == s && (h.state == living || s.strict && h.state == collected)
-	})
+	return r.collect(patience, func(h *slot) bool { return h.scope == s && !h.released })
 }
 
 // Handles returns how many handles were made so far.
@@ -80,7 +62,7 @@ func Handles() int64 { return handles.Load() }
 // LeaksSince returns the leaks of handles made since there were n, if need be after some runs of the collector.
 func LeaksSince(n int64, collections int) (all []*RuleError) {
 	for _, r := range allRegistries() {
-		all = append(all, r.collect(collections, func(h *slot) bool { return h.nth > n && h.state == living })...)
+		all = append(all, r.collect(collections, func(h *slot) bool { return h.nth > n && !h.released })...)
 	}
 	return all
 }
@@ -100,11 +82,7 @@ func (r *Registry) collect(times int, leaked func(*slot) bool) []*RuleError {
 }
 
 // A testScope is a test that checks its handles.
-type testScope struct {
-	strict bool
-	label  unsafe.Pointer
-	ended  atomic.Bool
-}
+type testScope struct{ label unsafe.Pointer }
 
 // scopes are the open scopes, by the label of their goroutines.
 var scopes sync.Map
@@ -124,15 +102,14 @@ func currentScope() (only *testScope) {
 }
 
 // openScope assigns this goroutine, and those that it starts, to a new scope. Goroutines inherit the labels that tell.
-func openScope(strict bool) *testScope {
+func openScope() *testScope {
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("opassert", "leaks")))
-	s := &testScope{strict: strict, label: goroutineLabels()}
+	s := &testScope{goroutineLabels()}
 	scopes.Store(s.label, s)
 	return s
 }
 
 func (s *testScope) close() {
-	s.ended.Store(true)
 	scopes.Delete(s.label)
 	if goroutineLabels() == s.label {
 		pprof.SetGoroutineLabels(context.Background())

@@ -37,20 +37,12 @@ type Token struct{ slot, generation uint32 }
 type slot struct {
 	generation uint32
 	nth        int64 // of all handles
-	state      handleState
+	released   bool
 	bytes      int64
 	scope      *testScope
 	made       stack
 	freed      stack
 }
-
-type handleState uint8
-
-const (
-	living handleState = iota
-	released
-	collected // unreachable before it was released; its reference was released then
-)
 
 // handles is the number of handles that were made.
 var handles atomic.Int64
@@ -132,10 +124,10 @@ func (r *Registry) release(t Token) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.find(t)
-	if s == nil || s.state != living {
+	if s == nil || s.released {
 		return r.fault(DoubleRelease, s)
 	}
-	s.state, s.freed = released, callers(inMethod)
+	s.released, s.freed = true, callers(inMethod)
 	r.forget(t)
 	return nil
 }
@@ -151,7 +143,7 @@ func (r *Registry) Use(t Token) error {
 func (r *Registry) use(t Token) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s := r.find(t); s == nil || s.state != living {
+	if s := r.find(t); s == nil || s.released {
 		return r.fault(UseAfter, s)
 	}
 	return nil
@@ -166,13 +158,11 @@ func (r *Registry) Collected(t Token) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.find(t)
-	if s == nil || s.state != living {
+	if s == nil || s.released {
 		return
 	}
-	s.state = collected
-	if s.scope == nil || !s.scope.strict || s.scope.ended.Load() {
-		r.forget(t)
-	}
+	s.released = true
+	r.forget(t)
 }
 
 // forget frees the slot for another handle.
@@ -227,7 +217,7 @@ func (r *Registry) fault(c Code, s *slot) error {
 
 // Leaks returns a fault for each stack that made handles which are not released and not collected, most bytes first.
 func (r *Registry) Leaks() []*RuleError {
-	return r.leaks(func(s *slot) bool { return s.state == living })
+	return r.leaks(func(s *slot) bool { return !s.released })
 }
 
 func (r *Registry) leaks(leaked func(*slot) bool) []*RuleError {
