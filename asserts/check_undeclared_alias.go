@@ -105,5 +105,6 @@ func fixUndeclaredAlias(op *Op, v *Violation) string {
 	if len(against.sets()) == 0 {
 		fix += annotate(v.Against, against.spell(sets, false)) + ", "
 	}
-	return fix + op.annotate(v.Subject, on.spell(union(on.sets(), sets[:1]), false))
+	all := slices.Sorted(slices.Values(slices.Concat(on.sets(), sets[:1])))
+	return fix + op.annotate(v.Subject, on.spell(slices.Compact(all), false))
 }

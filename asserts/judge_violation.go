@@ -187,7 +187,8 @@ func (v *Violation) WriteReport(w io.Writer) error {
 	line("breaks", cmp.Or(v.Breaks, v.words(cmp.Or(row.Breaks, v.Code.Breaks()))))
 	line("fix", v.Fix)
 	line("note", v.Note)
-	line("skipped", skipList(v.Skipped))
+	line("skipped", slicesx.Join(v.Skipped, ", ",
+		func(s Skip) string { return fmt.Sprintf("%v (%s, %d)", s.Code, s.Reason, s.Count) }))
 	line("repro", v.Repro)
 	line("waive", v.Waive())
 	if v.Site.File != "" {
@@ -217,10 +218,6 @@ func (v *Violation) words(text string) string {
 }
 
 func (v *Violation) name() string { return cmp.Or(v.Func, v.Op) }
-
-func skipList(skips []Skip) string {
-	return slicesx.Join(skips, ", ", func(s Skip) string { return fmt.Sprintf("%v (%s, %d)", s.Code, s.Reason, s.Count) })
-}
 
 // Waive returns the allowlist entry that waives it, as YAML.
 func (v *Violation) Waive() string {

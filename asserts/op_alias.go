@@ -85,9 +85,3 @@ func (op *Op) freeSet() string {
 	}
 	return set
 }
-
-func union(a, b []string) []string {
-	sets := slices.Concat(a, b)
-	slices.Sort(sets)
-	return slices.Compact(sets)
-}

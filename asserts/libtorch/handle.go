@@ -56,7 +56,7 @@ func drop(object int64) { cross(crossing{function: fnDrop, first: object}, nil, 
 func newTensor(impl int64) Tensor {
 	var bytes int64
 	if asserts.Enabled {
-		bytes = storageBytes(impl)
+		bytes, _ = ask("measure", crossing{function: fnBytes, first: impl}, (*reader).word)
 	}
 	return Tensor{newHandle(impl, release, bytes)}
 }
@@ -75,11 +75,6 @@ func newHandle(address int64, drop func(int64), bytes int64) handle {
 		h.token = handles.Made(bytes)
 	}
 	return h
-}
-
-func storageBytes(impl int64) int64 {
-	n, _ := ask("measure", crossing{function: fnBytes, first: impl}, (*reader).word)
-	return n
 }
 
 func takeSlot() uint32 {

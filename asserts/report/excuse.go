@@ -12,11 +12,6 @@ type Excuse struct {
 	Cases  int    `json:"cases,omitempty"` // that it excused
 }
 
-// unneeded returns the entries that excused nothing, although an op that they name ran.
-func (r *Report) unneeded() []Excuse {
-	return slices.DeleteFunc(slices.Clone(r.Excuses), func(e Excuse) bool { return !e.Ran || e.Cases > 0 })
-}
-
 func (r *Report) addExcuses(more []Excuse) {
 	for _, e := range more {
 		i := slices.IndexFunc(r.Excuses, func(own Excuse) bool { return own.Entry == e.Entry && own.Op == e.Op })

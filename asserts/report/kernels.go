@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/slicesx"
 )
@@ -23,10 +22,6 @@ func (u Unrun) why() string {
 		return "not run: it has no kernel for the device, whose fallback serves it; -op names it"
 	}
 	return "not run: it has no kernel for the device"
-}
-
-func (u Unrun) result() asserts.Result {
-	return asserts.Result{Op: u.Op, Status: asserts.Skipped, Reason: u.why()}
 }
 
 // A Served is the number of ops that a sort of kernel serves, and the number of these that ran.

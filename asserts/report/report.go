@@ -96,7 +96,10 @@ func (r *Report) Empty() string {
 // ran, and skips, each with its reason; and the checks that held, op by op.
 func (r *Report) Results() []asserts.Result {
 	all := slicesx.Map(r.Ops, func(op *OpResult) []asserts.Result { return op.timed(r.results(op)) })
-	return append(slices.Concat(all...), slicesx.Map(r.Unrun, Unrun.result)...)
+	for _, u := range r.Unrun {
+		all = append(all, []asserts.Result{{Op: u.Op, Status: asserts.Skipped, Reason: u.why()}})
+	}
+	return slices.Concat(all...)
 }
 
 func (r *OpResult) timed(results []asserts.Result) []asserts.Result {

@@ -142,7 +142,8 @@ func (r *Report) writeEnding(t *textWriter, form Form, blocks []*block) {
 	end("never ran", never)
 	end("not loaded", r.Left)
 	end("gone", slicesx.Map(r.Gone, baselineLine.String))
-	end("excused", slicesx.Map(r.unneeded(), func(e Excuse) string {
+	unneeded := slices.DeleteFunc(slices.Clone(r.Excuses), func(e Excuse) bool { return !e.Ran || e.Cases > 0 })
+	end("excused", slicesx.Map(unneeded, func(e Excuse) string {
 		return fmt.Sprintf("nothing by %s: %s %s (%s)", e.Entry, e.Op, e.Checks, e.Reason)
 	}))
 	end("not judged", r.notJudged())

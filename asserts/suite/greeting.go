@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"os"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -109,11 +108,6 @@ func describe(w io.Writer, t reflect.Type, described map[reflect.Type]bool) {
 			describe(w, t.Field(i).Type, described)
 		}
 	}
-}
-
-func (g greeting) process() *os.Process {
-	p, _ := os.FindProcess(g.kernels)
-	return p
 }
 
 // ours is the prefix of the names of opassert's own functions.

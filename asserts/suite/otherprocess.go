@@ -106,7 +106,10 @@ func (c *control) each(ctx context.Context, pairs []*work.Calls, res *report.OpR
 		if err == nil && differs(first) {
 			tries++
 			var cause *report.CaseResult
-			cause, err = c.followed(ctx, pairs[0], res)
+			cause, err = c.agreed(ctx, pairs[0], res, pairs[0].Made...)
+			if cause == nil && err == nil {
+				cause, err = c.agreed(ctx, pairs[0], res, pairs[0].Made[1])
+			}
 			switch found = cause != nil; {
 			case found:
 				first.Found, first.Waived = cause.Found, cause.Waived
@@ -128,14 +131,6 @@ func (c *control) each(ctx context.Context, pairs []*work.Calls, res *report.OpR
 }
 
 func differs(r *report.CaseResult) bool { return len(r.Found)+len(r.Waived) > 0 }
-
-// followed returns what shows that a result depends on the previous call, or on whether there was one, or nil.
-func (c *control) followed(ctx context.Context, made *work.Calls, res *report.OpResult) (*report.CaseResult, error) {
-	if shown, err := c.agreed(ctx, made, res, made.Made...); shown != nil || err != nil {
-		return shown, err
-	}
-	return c.agreed(ctx, made, res, made.Made[1])
-}
 
 // agreed returns what calls show of which the last one returns something else than after itself, or nil.
 func (c *control) agreed(ctx context.Context, made *work.Calls, res *report.OpResult,

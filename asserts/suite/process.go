@@ -218,7 +218,8 @@ func (p *process) ready(patience time.Duration) bool {
 		switch word, rest, _ := strings.Cut(line, " "); word {
 		case lineReady:
 			g := parseGreeting(rest)
-			p.worker, p.refusal = g.process(), g.understood()
+			p.worker, _ = os.FindProcess(g.kernels)
+			p.refusal = g.understood()
 			p.workers.Store(p, pid(p.worker.Pid))
 			return p.refusal == nil
 		case lineLoad:

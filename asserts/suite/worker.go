@@ -138,7 +138,7 @@ func (s *server) answer(text string) (err error) {
 		t.Ran, t.Recipes = l.Ran, l.Recipes
 		maps.Copy(t.Origins, q.Origins)
 	} else {
-		t.OnLearned = s.learned
+		t.OnLearned = func(l *design.Learned) { s.send(lineLearned, l) }
 	}
 	s.Forget()
 	t.AsItIs, t.Without = q.AsItIs, q.Without
@@ -152,14 +152,15 @@ func (s *server) answer(text string) (err error) {
 		t.Twinning = func(on engine.Device) { s.say(lineTwin, on) }
 	}
 	t.Single = q.To == q.From+1 && !q.Show
-	t.Apart = s.apart
+	t.Apart = func(calls *work.Calls) { s.send(lineApart, calls) }
 	switch {
 	case q.Apart != "":
 		err = s.callApart(t, q)
 	case q.Case != "":
 		err = s.attempt(t, q)
 	default:
-		err = s.cases(t, q)
+		span := work.Span{From: q.From, To: q.To, Skip: q.Skip, Resumed: q.Learned != ""}
+		err = s.Cases(t, span, func(n int) { s.say(lineStart, n, t.Cost(n)) }, s.end)
 	}
 	if err != nil {
 		return err
@@ -195,24 +196,14 @@ func (s *server) callApart(t *work.Target, q request) error {
 	s.say(lineStart, q.From)
 	result := report.CaseResult{Case: q.From, Idle: true}
 	s.CallApart(t, calls, &result)
-	s.apart(calls)
+	s.send(lineApart, calls)
 	return s.end(&result)
 }
 
-// apart reports calls to the run: those to repeat in another process, or those that this one made.
-func (s *server) apart(calls *work.Calls) {
-	text, _ := encode(calls)
-	s.say(lineApart, text)
-}
-
-func (s *server) cases(t *work.Target, q request) error {
-	starting := func(n int) { s.say(lineStart, n, t.Cost(n)) }
-	return s.Runner.Cases(t, work.Span{From: q.From, To: q.To, Skip: q.Skip, Resumed: q.Learned != ""}, starting, s.end)
-}
-
-func (s *server) learned(l *design.Learned) {
-	text, _ := encode(l)
-	s.say(lineLearned, text)
+// send reports a value to the run.
+func (s *server) send(line string, value any) {
+	text, _ := encode(value)
+	s.say(line, text)
 }
 
 // end reports the result of a case, at once if a user waits for it.

@@ -70,10 +70,6 @@ func Inputs(fn reflect.Type) (at []int) {
 	return at
 }
 
-func (k *goKernel) passed(in []reflect.Value) []reflect.Value {
-	return slicesx.Map(k.at, func(at int) reflect.Value { return in[at] })
-}
-
 // returns is the number of values that a kernel returns besides an error.
 func returns(kernel reflect.Type) int {
 	if kernel.Kind() != reflect.Func {
@@ -98,7 +94,7 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 	if err != nil {
 		return out, &engine.Thrown{Message: err.Error()}
 	}
-	passed := kernel.passed(in)
+	passed := slicesx.Map(kernel.at, func(at int) reflect.Value { return in[at] })
 	given := e.lib.heldTensors(op.Func.Args, passed)
 	out.Seen.Level, out.Seen.Plain = level, true
 	settles := level >= asserts.Content

@@ -80,20 +80,17 @@ func (l *Library) missing(op *schema.Op) string {
 		return "it has no kernel"
 	}
 	kernel := l.kernel(op)
+	// A Go function may leave out returned arguments.
+	fresh := func(r schema.Return) bool { return r.Alias == nil || !r.Alias.Write }
 	switch results := returns(kernel.Type()); {
 	case kernel.Kind() != reflect.Func:
 		return fmt.Sprintf("its kernel is %v, not a function", kernel.Type())
 	case len(kernel.at) != len(op.Func.Args):
 		return fmt.Sprintf("its kernel takes %d arguments, and the schema has %d", len(kernel.at), len(op.Func.Args))
-	case results != len(op.Func.Returns) && !(results == 0 && returnsWritten(op)):
+	case results != len(op.Func.Returns) && (results > 0 || slices.ContainsFunc(op.Func.Returns, fresh)):
 		return fmt.Sprintf("its kernel returns %d values, and the schema has %d", results, len(op.Func.Returns))
 	}
 	return ""
-}
-
-// returnsWritten reports whether an op returns only arguments that it writes, which a Go function may leave out.
-func returnsWritten(op *schema.Op) bool {
-	return !slices.ContainsFunc(op.Func.Returns, func(r schema.Return) bool { return r.Alias == nil || !r.Alias.Write })
 }
 
 // An Engine runs a library's kernels.
@@ -250,7 +247,7 @@ func (e *Engine) make(d engine.Dense, f engine.Form) (t asserts.Tensor, err erro
 // View makes a tensor in another one's storage.
 func (e *Engine) View(t engine.Tensor, d engine.Dense) (_ engine.Tensor, err error) {
 	if e.lib.View == nil {
-		l := otherView(t.(*handle), d)
+		l := viewLayout{Dense: d, on: t.(*handle), bases: [][]int64{d.Sizes}, sort: fmt.Sprint("view ", len(d.Sizes))}
 		if h := e.viewed(l); h != nil {
 			return h, nil
 		}

@@ -262,10 +262,6 @@ func ones(base []int64, d engine.Dense) []int64 {
 	return base
 }
 
-func otherView(t *handle, d engine.Dense) viewLayout {
-	return viewLayout{Dense: d, on: t, bases: [][]int64{d.Sizes}, sort: fmt.Sprint("view ", len(d.Sizes))}
-}
-
 func (l viewLayout) arguments(c viewCall, base *handle) []any {
 	args := make([]any, len(c.op.Func.Args))
 	for i, a := range c.op.Func.Args {

@@ -18,9 +18,11 @@ import (
 func Open(kernels map[string]any, ops []*schema.Op) (*gokernels.Engine, error) {
 	lib := gokernels.Library{
 		Name: "embedded engine", Ops: ops, Kernels: kernels,
-		Make: build, View: view, Value: value,
-		Twins:   map[engine.Device]func([]asserts.Tensor) ([]asserts.Tensor, error){engine.Meta: twins},
-		Release: release, Seed: c10.Seed,
+		Make: build, Value: value, Release: release, Seed: c10.Seed,
+		View: func(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error) {
+			return t.(*c10.Tensor).AsStrided(d.Sizes, d.Strides, d.Offset), nil
+		},
+		Twins: map[engine.Device]func([]asserts.Tensor) ([]asserts.Tensor, error){engine.Meta: twins},
 	}
 	return lib.Engine()
 }
@@ -62,10 +64,6 @@ func build(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
 	}
 	defer t.Release()
 	return coo(t), nil
-}
-
-func view(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error) {
-	return t.(*c10.Tensor).AsStrided(d.Sizes, d.Strides, d.Offset), nil
 }
 
 func coo(dense *c10.Tensor) *c10.Tensor {

@@ -74,18 +74,3 @@ func closeCalls() []Silent {
 		{"fault::writes_in_training", func() []any { return append(two(), false) }, "outside training nothing is written"},
 	}
 }
-
-// A Panic is a call whose kernel panics. The wrapper must pass that on, report nothing and add no reference.
-type Panic struct {
-	Op   string
-	Args func() []any
-	Says string
-}
-
-// AllPanics returns calls that panic.
-func AllPanics() []Panic {
-	return []Panic{
-		{"fault::panics_", func() []any { return []any{four(), vector(1)} }, "sizes [4] and [1]"},
-		{"fault::rebinds.list", func() []any { return []any{four(), []*c10.Tensor{four()}} }, "index out of range"},
-	}
-}

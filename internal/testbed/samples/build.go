@@ -109,10 +109,6 @@ var kinds = map[variant]c10.TensorKind{
 	reporting:  c10.ReportingWrapper,
 }
 
-func (b *builder) options(d c10.DType) c10.TensorOptions {
-	return c10.TensorOptions{DType: d, Device: *b.device(), Kind: kinds[b.variant], Inference: b.variant == inference}
-}
-
 func (b *builder) device() *c10.Device {
 	d := c10.CPU
 	if b.variant == meta {
@@ -125,7 +121,8 @@ func (b *builder) device() *c10.Device {
 func elements(sizes []int64, d c10.DType, strides func(*builder, []int64) []int64,
 	value func(i int64) float64) *description {
 	return tensorOf(func(b *builder) *c10.Tensor {
-		t := b.layOut(sizes, strides(b, sizes), b.options(d))
+		t := b.layOut(sizes, strides(b, sizes), c10.TensorOptions{DType: d, Device: *b.device(), Kind: kinds[b.variant],
+			Inference: b.variant == inference})
 		for i := range t.Numel() {
 			t.SetFloat(i, value(i))
 		}

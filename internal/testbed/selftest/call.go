@@ -62,7 +62,7 @@ func lookup(wrappers map[string]any, op string) (any, error) {
 
 var errMissing = errors.New("run go generate ./internal/testbed/gentest")
 
-// Calls are those of kernels that are healthy, or that panic.
+// Calls are those of healthy kernels.
 type Calls struct {
 	Made  int
 	Wrong []string // the failures

@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/dev/must"
+	"github.com/opassert/opassert/internal/testbed/c10"
 	"github.com/opassert/opassert/internal/testbed/faults"
 	"github.com/opassert/opassert/internal/testbed/gentest"
 	"github.com/opassert/opassert/internal/testbed/gentest/faulty"
@@ -37,14 +39,46 @@ func TestEveryFaultIsReportedOnce(t *testing.T) {
 	}
 }
 
+// A wrapper passes a panic on, reports nothing, and holds no reference.
 func TestPanicsGoThrough(t *testing.T) {
-	results := Panics()
-	if results.Made == 0 {
-		t.Error("no kernel panics")
+	four, one := c10.FromFloats([]float64{1, -2, 3, -4}, []int64{4}, c10.TensorOptions{DType: c10.Float32}),
+		c10.FromFloats([]float64{1}, []int64{1}, c10.TensorOptions{DType: c10.Float32})
+	for _, tt := range []struct {
+		op   string
+		args []any
+		says string
+	}{
+		{"fault::panics_", []any{four, one}, "sizes [4] and [1]"},
+		{"fault::rebinds.list", []any{four, []*c10.Tensor{one}}, "index out of range"},
+	} {
+		before := uses(tt.args)
+		outcome := call(asserts.Content, must.Get(lookup(faulty.Wrappers, tt.op))(t), tt.args)
+		if !strings.Contains(fmt.Sprint(outcome.Panic), tt.says) {
+			t.Errorf("the panic of %s was passed on as %v, want %q in it", tt.op, outcome.Panic, tt.says)
+		}
+		if len(outcome.Violations) > 0 {
+			t.Errorf("%s is reported as %s", tt.op, titles(outcome.Violations))
+		}
+		if after := uses(tt.args); after != before {
+			t.Errorf("use counts of %s went from %s to %s", tt.op, before, after)
+		}
 	}
-	for _, text := range (Results{Panics: results}).Wrong() {
-		t.Error(text)
+}
+
+func uses(args []any) string {
+	var b strings.Builder
+	for _, a := range args {
+		switch a := a.(type) {
+		case *c10.Tensor:
+			o := asserts.Observe(a, asserts.Identity)
+			fmt.Fprintf(&b, "%d/%d ", o.ImplUses, o.StorageUses)
+		case []*c10.Tensor:
+			for _, t := range a {
+				b.WriteString(uses([]any{t}))
+			}
+		}
 	}
+	return b.String()
 }
 
 // file returns the file with the planted faults of a check.

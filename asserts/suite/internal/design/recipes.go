@@ -186,13 +186,10 @@ func (b *Recipes) of(namespace string, name schema.Name) []*Recipe {
 	base := name
 	base.Overload = ""
 	names := []string{name.String(), base.String(), namespace + "::" + name.String(), namespace + "::" + base.String()}
-	return slices.DeleteFunc(slices.Clone(*b), func(r *Recipe) bool {
-		return !slices.ContainsFunc(r.Ops, func(pattern *yaml.Node) bool { return matches(pattern.Value, names) })
-	})
-}
-
-func matches(pattern string, names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(pattern, n); return ok })
+	matches := func(pattern *yaml.Node) bool {
+		return slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(pattern.Value, n); return ok })
+	}
+	return slices.DeleteFunc(slices.Clone(*b), func(r *Recipe) bool { return !slices.ContainsFunc(r.Ops, matches) })
 }
 
 // For reports whether there are recipes for an op.

@@ -15,15 +15,6 @@ type Change func(*schema.Op, *sample.Case)
 // Unchanged leaves a case as it is.
 func Unchanged(*schema.Op, *sample.Case) {}
 
-// Each returns a change of each tensor.
-func Each(one func(*sample.TensorSpec)) Change {
-	return func(_ *schema.Op, c *sample.Case) {
-		for _, t := range c.Tensors() {
-			one(t)
-		}
-	}
-}
-
 func matrices(c *sample.Case) []*sample.TensorSpec {
 	return slices.DeleteFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return len(t.Sizes) < 2 })
 }

@@ -104,11 +104,6 @@ func version() string {
 // pipe or a stream is written directly. Foreign text is escaped.
 func toFile(path string, write func(io.Writer) error) error { return toFileOf(0o666, path, write) }
 
-// toPrivateFile is toFile for a file that may contain a program's data: only the user can read it.
-func toPrivateFile(path string, write func(io.Writer) error) error {
-	return toFileOf(0o600, path, write)
-}
-
 // createPrivate creates a file that is written gradually. It replaces an old one, which others may read or have open.
 func createPrivate(path string) (*os.File, error) {
 	if stream := ownStream(path); stream != nil {

@@ -43,7 +43,7 @@ func TestToFile(t *testing.T) {
 			t.Errorf("%s holds %q", name, text)
 		}
 	}
-	must.Do(t, toPrivateFile("secret", says("x")))
+	must.Do(t, toFileOf(0o600, "secret", says("x")))
 	for name, want := range map[string]fs.FileMode{"private": 0o640, "secret": 0o600} {
 		if mode := must.Get(os.Stat(name))(t).Mode(); mode != want {
 			t.Errorf("%s has the mode %v, want %v", name, mode, want)

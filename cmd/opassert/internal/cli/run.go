@@ -224,7 +224,7 @@ func (r *runFlags) write(inv *invocation, report *watch.OpReport) error {
 	return errors.Join(
 		report.WriteSummary(inv.stderr, *r.verbose),
 		toFile(*r.html, ops.WriteHTML),
-		toPrivateFile(*r.record, report.WriteCases),
+		toFileOf(0o600, *r.record, report.WriteCases), // it may contain the program's data
 		r.formats.write(report.Results()),
 	)
 }

@@ -142,7 +142,9 @@ func (j *judge) take(e *event, name string) {
 	case freed:
 		j.freed(e)
 	case stays:
-		j.stays(e)
+		if o := j.living(e.object); o != nil && e.is(owns) && e.slot == e.object {
+			j.step(e, o, preserve.Preserve)
+		}
 	case raw:
 		if o := j.deleted[e.impl]; o != nil {
 			e.object = o.at
@@ -368,10 +370,4 @@ func (j *judge) freed(e *event) {
 	}
 	o.dead = j.breaks(preserve.SharedDealloc, e, o, root,
 		"deallocated while others hold the impl (use count %d), whose slot points at it", was.uses)
-}
-
-func (j *judge) stays(e *event) {
-	if o := j.living(e.object); o != nil && e.is(owns) && e.slot == e.object {
-		j.step(e, o, preserve.Preserve)
-	}
 }
