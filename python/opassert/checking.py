@@ -53,7 +53,7 @@ class Report:
 
     @functools.cached_property
     def findings(self) -> list[Finding]:
-        return [found(row) for row in self.rows if row.get("status", "violated") in FOUND]
+        return [found(row) for row in self.rows if row["status"] in FOUND]
 
     @property
     def errors(self) -> list[Finding]:
@@ -82,9 +82,8 @@ FOUND = "violated", "noted", "crashed", "failed"
 
 def found(row: Row) -> Finding:
     """Returns the finding of a row of check, or of lint."""
-    text = row.get("text") or "%(file)s:%(line)d: %(code)s %(op)s: %(message)s" % row + "; %(fix)s" % row * bool(row["fix"])
-    status, times = row.get("status", "violated"), row.get("count", 1)
-    return Finding(row.get("code", ""), row["op"], text.split("\n")[0], text, times, status=status, row=row)
+    text = row.get("text") or "%(op)s: %(reason)s" % row
+    return Finding(row.get("code", ""), row["op"], text.split("\n")[0], text, row.get("count", 1), status=row["status"], row=row)
 
 
 def check(module: str, *, ops: Iterable[str] = (), flags: Iterable[str] = ()) -> Report:
@@ -122,7 +121,7 @@ def check_op(op: Op | str, *, cases: Iterable[Case] = (), module: str = "", flag
 
 
 def lint(module: str, *, flags: Iterable[str] = ()) -> Report:
-    """Compares what a module registers with its schemas, and calls no op: all findings are errors.
+    """Compares what a module registers with its schemas, and calls no op.
 
         opassert.lint("mypackage").raise_for_errors()
     """

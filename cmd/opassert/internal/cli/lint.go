@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -39,17 +38,7 @@ func runLint(inv *invocation) error {
 		err = inv.json(findings)
 	} else {
 		for _, f := range findings {
-			at, text := fmt.Sprintf("%s:%d", f.File, f.Line), f.Message
-			if f.Column > 0 {
-				at += fmt.Sprintf(":%d", f.Column)
-			}
-			if f.Fix != "" {
-				text += "; " + f.Fix
-			}
-			if f.Status == asserts.Noted {
-				at += ": note"
-			}
-			inv.line("%s: %s %s: %s", at, f.Symptom, f.Op, text)
+			inv.line("%s", f.Text)
 		}
 		wrong := []string{report.Count(counts[asserts.Violated], "error"), report.Count(counts[asserts.Noted], "note")}
 		wrong = slices.DeleteFunc(wrong, func(text string) bool { return text[0] == '0' })

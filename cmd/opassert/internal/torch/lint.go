@@ -29,6 +29,17 @@ type LintRow struct {
 func NewLintRow(op string, f asserts.Fault, column int) LintRow {
 	row := asserts.JudgeFaults(&asserts.Op{Name: op}, &asserts.Seen{}, []asserts.Fault{f}).Violations[0].Result()
 	row.Subject, row.Report = "", "" // no call shows it
+	at, text := f.Site.String(), f.Saw
+	if column > 0 {
+		at += fmt.Sprintf(":%d", column)
+	}
+	if row.Status == asserts.Noted {
+		at += ": note"
+	}
+	if f.Fix != "" {
+		text += "; " + f.Fix
+	}
+	row.Text = fmt.Sprintf("%s: %s %s: %s", at, row.Symptom, op, text)
 	return LintRow{row, f.Site.File, f.Site.Line, column, f.Saw}
 }
 
@@ -73,7 +84,7 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (*R
 	if err = errors.Join(err, json.Unmarshal(text, &reply)); err != nil {
 		return nil, err
 	}
-	var found []LintRow
+	found := []LintRow{}
 	for _, f := range reply.Found {
 		f.Site = asserts.Site{File: f.File, Line: f.Line}
 		found = append(found, NewLintRow(f.Op, f.Fault, 0))

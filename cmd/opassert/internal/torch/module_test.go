@@ -355,6 +355,9 @@ twice.register_autograd(lambda ctx, grad: 2 * grad)
 		if got := run(t, folder, "lint", "-python", python.Path, "-module", "healthy"); got.status != 0 || got.stdout != "2 ops: 2 kernels, 1 fake, 2 formulas; nothing wrong\n" {
 			t.Errorf("a healthy module: exit status %d, want 0\n%s%s", got.status, got.stdout, got.stderr)
 		}
+		if got := run(t, folder, "lint", "-python", python.Path, "-module", "healthy", "-json"); got.stdout != "[]\n" {
+			t.Errorf("a healthy module: %s", got.stdout)
+		}
 		if got := lint("absent"); got.status != 2 || !strings.Contains(got.stderr, "load absent: ModuleNotFoundError: No module named 'absent'") {
 			t.Errorf("an absent module: exit status %d, want 2\n%s", got.status, got.stderr)
 		}
