@@ -96,6 +96,15 @@ func TestThrownHasNoTime(t *testing.T) {
 	}
 }
 
+// An exception of a kernel in Python has the frames of its module, and none of those by which PyTorch calls it.
+func TestOwnFrames(t *testing.T) {
+	const at = "ValueError: no\n\nAt:\n  /src/torch/m.py(5): f"
+	text := at + "\n  /lib/torch/_library/custom_ops.py(503): wrapped_fn\n  /lib/torch/_ops.py(9): __call__\n  /src/m.py(7): g"
+	if got := ownFrames.ReplaceAllString(text, ""); got != at+"\n  /src/m.py(7): g" {
+		t.Errorf("the message is %q", got)
+	}
+}
+
 // A fix names what registered the schema, and the line where it is known.
 func TestDeclared(t *testing.T) {
 	for want, tt := range map[string]struct {

@@ -29,17 +29,14 @@ type LintRow struct {
 func NewLintRow(op string, f asserts.Fault, column int) LintRow {
 	row := asserts.JudgeFaults(&asserts.Op{Name: op}, &asserts.Seen{}, []asserts.Fault{f}).Violations[0].Result()
 	row.Subject, row.Report = "", "" // no call shows it
-	at, text := f.Site.String(), f.Saw
+	at := f.Site.String()
 	if column > 0 {
 		at += fmt.Sprintf(":%d", column)
 	}
 	if row.Status == asserts.Noted {
 		at += ": note"
 	}
-	if f.Fix != "" {
-		text += "; " + f.Fix
-	}
-	row.Text = fmt.Sprintf("%s: %s %s: %s", at, row.Symptom, op, text)
+	row.Text = strings.TrimSuffix(fmt.Sprintf("%s: %s %s: %s; %s", at, row.Symptom, op, f.Saw, f.Fix), "; ")
 	return LintRow{row, f.Site.File, f.Site.Line, column, f.Saw}
 }
 

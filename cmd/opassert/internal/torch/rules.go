@@ -3,6 +3,7 @@ package torch
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -147,8 +148,10 @@ func (l *Libtorch) raised(err error) error {
 		}
 		l.host.conditions[t.Message] = condition
 	}
-	if condition == "" {
-		return err
+	if t.Message = ownFrames.ReplaceAllString(t.Message, ""); condition != "" {
+		t.Asks = "assert failed: " + condition
 	}
-	return &engine.Thrown{Message: t.Message, Asks: "assert failed: " + condition}
+	return t
 }
+
+var ownFrames = regexp.MustCompile(`\n *\S+/torch/_\S+\(\d+\): .*`) // PyTorch's, of the call of a kernel in Python
