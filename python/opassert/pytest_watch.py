@@ -231,7 +231,7 @@ NEXT = {"setup": "call", "call": "teardown"}
 def shown(text: str, location: tuple[str, int | None, str]) -> ReprExceptionInfo:
     """Returns what is shown of a failure, whose message is its first line."""
     at = ReprFileLocation(location[0], (location[1] or 0) + 1, text.partition("\n")[0])
-    return ReprExceptionInfo(reprtraceback=ReprTraceback([ReprEntryNative([text])], None, "native"), reprcrash=at)
+    return ReprExceptionInfo(reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"), reprcrash=at)
 
 
 def test_of(finding: Finding) -> str:

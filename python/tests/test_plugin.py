@@ -68,6 +68,7 @@ def test_serial(project, files):
     assert "by itself" in outcome.texts["test_fails"]
     assert "  call   scale(x=float32[3], f=2.0): " in outcome.texts["test_bad"]
     assert "test_guilty.py::test_bad - OA0" in outcome.stdout  # pytest's own summary
+    assert re.search(r"  again  pytest --opassert test_guilty\.py::test_bad\n", outcome.stdout), outcome.stdout
 
 
 def test_xdist(project, files):

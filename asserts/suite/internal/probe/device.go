@@ -12,7 +12,7 @@ var Device = add(Row{
 	When: func(c *Call) bool { return !c.Known[Noted] },
 	Fault: asserts.Fault{
 		Code: asserts.MetaAlias, Symptom: "refuses",
-		Saw: "the call throws, and returns on cpu and meta: ",
+		Saw: "on the CPU and Meta it returns, here it raises: ",
 	},
 	NoProgram: "the report has the message",
 })
