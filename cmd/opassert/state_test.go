@@ -40,6 +40,7 @@ func TestLibraryState(t *testing.T) {
 		"inference_mode":      "inference mode changed: it was false and is true",
 		"forward_gradients":   "the mode of forward gradients changed: it was true and is false",
 		"dtype":               "the default dtype changed: it was Float and is Double",
+		"usual_dtype":         "the default dtype changed: it was Double and is Float",
 		"deterministic":       "deterministic algorithms changed: it was false and is true",
 		"warn_only":           "warnings in place of errors for deterministic algorithms changed: it was false and is true",
 		"mkldnn":              "the use of mkldnn changed: it was true and is false",

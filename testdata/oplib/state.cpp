@@ -40,6 +40,10 @@ TORCH_LIBRARY(changes, m) {
   m.def("inference_mode(Tensor x) -> Tensor", after([] { autograd().set_inference_mode(true); }));
   m.def("forward_gradients(Tensor x) -> Tensor", after([] { autograd().set_fw_grad_mode(false); }));
   m.def("dtype(Tensor x) -> Tensor", after([] { c10::set_default_dtype(caffe2::TypeMeta::Make<double>()); }));
+  m.def("usual_dtype(Tensor x) -> Tensor", after([] {
+    c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
+    c10::set_default_dtype(caffe2::TypeMeta::Make<float>());
+  }));
   m.def("deterministic(Tensor x) -> Tensor", after([] { context().setDeterministicAlgorithms(true, false); }));
   m.def("warn_only(Tensor x) -> Tensor", after([] { context().setDeterministicAlgorithms(false, true); }));
   m.def("mkldnn(Tensor x) -> Tensor", after([] { context().setUserEnabledMkldnn(false); }));
@@ -102,7 +106,8 @@ TORCH_LIBRARY(restores, m) {
     (void)said;
   }));
   m.def("dtype(Tensor x) -> Tensor", after([] {
+    const auto was = c10::get_default_dtype();
     c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
-    c10::set_default_dtype(caffe2::TypeMeta::Make<float>());
+    c10::set_default_dtype(was);
   }));
 }
