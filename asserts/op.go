@@ -13,7 +13,7 @@ type Op struct {
 	// callers of its kernel raise versions, even of unwritten arguments; set only if an argument is never written
 	Raises   bool
 	Autograd bool     // it has a kernel for autograd, or decomposes; set only for calls through autograd
-	Declared string   // what has its schema, for fixes: [CustomOp], "m.def at ops.cpp:12"; "" if unknown
+	Declared string   // what has its schema, for fixes: [CustomOp], "m.def at ops.cpp:12", "ops.yaml"; "" if unknown
 	Tags     []string // the schema's, sorted
 	Waived   []Code   // the checks that an allowlist waives
 	Excused  []Excuse // symptoms that an allowlist waives, of other checks

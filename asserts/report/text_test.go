@@ -231,3 +231,11 @@ func TestCopiedLines(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	for want, got := range map[string]string{"1 note": Count(1, "note"), "2 crashes": Count(2, "crash"), "2 gone": Count(2, "gone"), "0 errors": Count(0, "error")} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

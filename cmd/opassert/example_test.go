@@ -136,7 +136,7 @@ func TestWorkflow(t *testing.T) {
 		}
 	}
 	out, err := run(workflow.Jobs.Report, "")
-	if err == nil || !strings.Contains(out, "aten::clamp   kernels/kernels.go:") || !strings.Contains(out, "  error OA007  ") || !strings.Contains(out, "1 error in 1 of ") {
+	if err == nil || !strings.Contains(out, "kernels.Clamp   kernels/kernels.go:") || !strings.Contains(out, "  error OA007  ") || !strings.Contains(out, "1 error in 1 of ") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"report.xml", "report.sarif", "report.html"} {
@@ -180,7 +180,7 @@ func TestGoQuickStart(t *testing.T) {
 			out := run(steps[2])
 			for _, want := range []string{
 				"wrote ../ops/opassert_gen.go: 1 wrappers", "wrote ../ops/opassert_release_gen.go", "\n  error OA007  ", "\n1 error in 1 of 1 op",
-				"ok  \texample.com/vector", "panic: OA007 undeclared-alias  aten::clone", "site    vector_test.go:10 (example.com/vector_test.TestClone)",
+				"ok  \texample.com/vector", "panic: OA007 undeclared-alias  ops.Clone", "site    vector_test.go:10 (example.com/vector_test.TestClone)",
 			} {
 				if !strings.Contains(out, want) {
 					t.Fatalf("want %q in\n%s", want, out)

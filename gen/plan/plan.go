@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -217,6 +218,9 @@ func (p Plan) Asserts(level asserts.Level) asserts.Op {
 // asserts plans the same.
 func (p Plan) Table() asserts.Op {
 	op := p.Asserts(asserts.Content)
+	if file := p.Op.Pos.Filename; file != "" {
+		op.Declared = filepath.Base(file)
+	}
 	op.Waived = slices.DeleteFunc(op.Waived, func(c asserts.Code) bool { return !c.OnCall() })
 	elsewhere := func(e asserts.Excuse) bool { return !e.Code.OnCall() }
 	op.Notes = slices.DeleteFunc(op.Notes, elsewhere)

@@ -458,7 +458,7 @@ func TestFakes(t *testing.T) {
 				if tt.fake.Guards != nil && v.Sizes != tt.fake.Guards[0].Other {
 					t.Errorf("the guard does not hold for sizes %q", v.Sizes)
 				}
-				if depends := strings.HasPrefix(v.Saw, "sizes ") || strings.HasPrefix(v.Saw, "number "); strings.Contains(v.Fix, "new_dynamic_size") != depends {
+				if depends := strings.HasPrefix(v.Saw, "the kernel returned sizes ") || strings.HasPrefix(v.Saw, "number "); strings.Contains(v.Fix, "new_dynamic_size") != depends {
 					t.Errorf("the fix of %s is %q", v.Saw, v.Fix)
 				}
 				if v.Site != tt.fake.Site || !strings.HasPrefix(v.Fix, tt.fix) || (v.Note != "") != (tt.fake.Missing || tt.fake.Elsewhere != nil) {

@@ -18,6 +18,9 @@ func (w *writer) table(name string, p plan.Plan) string {
 	t := tableText{asserts: w.imports[assertsPath]}
 	first := "var " + name + " = " + t.asserts + ".Op{Name: " + strconv.Quote(op.Name) + ","
 	t.add(first, true)
+	if op.Declared != "" {
+		t.field("Declared", strconv.Quote(op.Declared))
+	}
 	t.field("Schema", quoted(op.Schema, "\n\t\t"))
 	t.list("Args", "Subject", slicesx.Map(op.Args, subject))
 	t.list("Results", "Subject", slicesx.Map(op.Results, subject))
@@ -38,7 +41,7 @@ func (w *writer) table(name string, p plan.Plan) string {
 	if op.Checks != nil { // a preset, perhaps one without checks
 		t.field("Checks", t.checks(&op))
 	}
-	return t.text()
+	return strings.Join(t.lines, "\n") + "\n}"
 }
 
 func excuse(e asserts.Excuse) string {
@@ -115,13 +118,6 @@ func (t *tableText) comment(text string) {
 		line += " " + word
 	}
 	t.add(line, false)
-}
-
-func (t *tableText) text() string {
-	if len(t.lines) == 1 {
-		return strings.TrimSuffix(t.lines[0], ",") + "}"
-	}
-	return strings.Join(t.lines, "\n") + "\n}"
 }
 
 func subject(s asserts.Subject) string {

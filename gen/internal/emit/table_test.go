@@ -20,6 +20,7 @@ func TestTable(t *testing.T) {
 - func: whole(Tensor(a -> *) self) -> Tensor
   tags: core
 - func: nothing(Tensor self) -> ()
+- func: seed() -> ()
 - func: plain(Tensor self) -> Tensor
   dispatch: {CPU: plain}
 - func: view(Tensor(a) self) -> Tensor(a)
@@ -35,6 +36,7 @@ func TestTable(t *testing.T) {
 		not      []string
 	}{
 		{full, "whole", []string{"Composite: true", `Tags: []string{"core"}`, `After: []string{"*"}`}, []string{"Checks:", "Notes:"}},
+		{full, "seed", []string{`, Schema: "seed() -> ()"}`}, nil},
 		{full, "nothing", nil, []string{"Composite", "Results", "Tags"}},
 		{full, "plain", []string{
 			`Notes:   []asserts.Excuse{{Code: 7, Reason: "debatable"}},`, `Excused: []asserts.Excuse{{Code: 7, Symptom: "overlapping", Reason: "one buffer"}},`,

@@ -68,10 +68,7 @@ func (w *writer) wrapperResults(f bind.Wrapper) string {
 	if f.Err != "" {
 		spell(f.Err, "error")
 	}
-	if f.NamedResults {
-		return call("", all...)
-	}
-	return results(all...)
+	return call("", all...)
 }
 
 // wrapperBody is that of the debug build: the call between the observations before and after it.

@@ -34,7 +34,7 @@ func ForeachAddList(self, other []*c10.Tensor, alpha float64) []*c10.Tensor {
 	return result
 }
 
-var opForeachAddList = asserts.Op{Name: "aten::_foreach_add.List",
+var opForeachAddList = asserts.Op{Name: "aten::_foreach_add.List", Declared: "ops.yaml",
 	Schema: "_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true},
@@ -56,7 +56,8 @@ func Indices(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opIndices = asserts.Op{Name: "aten::_indices", Schema: "_indices(Tensor(a) self) -> Tensor(a)",
+var opIndices = asserts.Op{Name: "aten::_indices", Declared: "ops.yaml",
+	Schema:  "_indices(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
@@ -74,7 +75,7 @@ func LocalScalarDense(self *c10.Tensor) float64 {
 	return result
 }
 
-var opLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense",
+var opLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense", Declared: "ops.yaml",
 	Schema: "_local_scalar_dense(Tensor self) -> Scalar", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Tags: []string{"data_dependent_output"},
 }
@@ -93,6 +94,7 @@ func SparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, 
 }
 
 var opSparseCooTensorWithDimsAndTensors = asserts.Op{Name: "aten::_sparse_coo_tensor_with_dims_and_tensors",
+	Declared: "ops.yaml",
 	Schema: "_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor " +
 		"indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? " +
 		"pin_memory=False, bool? is_coalesced=None) -> Tensor",
@@ -113,7 +115,7 @@ func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 	return result
 }
 
-var opAddTensor = asserts.Op{Name: "aten::add.Tensor",
+var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Declared: "ops.yaml",
 	Schema:  "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -132,7 +134,7 @@ func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor
 	return result
 }
 
-var opAddOut = asserts.Op{Name: "aten::add.out",
+var opAddOut = asserts.Op{Name: "aten::add.out", Declared: "ops.yaml",
 	Schema: "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"},
@@ -154,7 +156,7 @@ func AddTensorInPlace(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 	return result
 }
 
-var opAddTensorInPlace = asserts.Op{Name: "aten::add_.Tensor",
+var opAddTensorInPlace = asserts.Op{Name: "aten::add_.Tensor", Declared: "ops.yaml",
 	Schema: "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"},
@@ -175,7 +177,7 @@ func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min *c10.Tensor, max *
 	return min, max
 }
 
-var opAminmax = asserts.Op{Name: "aten::aminmax",
+var opAminmax = asserts.Op{Name: "aten::aminmax", Declared: "ops.yaml",
 	Schema:  "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "min", Type: "Tensor"}, {Index: 1, Name: "max", Type: "Tensor"}},
@@ -194,7 +196,7 @@ func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor
 	return min_, max_
 }
 
-var opAminmaxOut = asserts.Op{Name: "aten::aminmax.out",
+var opAminmaxOut = asserts.Op{Name: "aten::aminmax.out", Declared: "ops.yaml",
 	Schema: "aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> " +
 		"(Tensor(a!) min, Tensor(b!) max)",
 	Args: []asserts.Subject{
@@ -221,7 +223,8 @@ func Cat(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
 	return result, err
 }
 
-var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors, int dim=0) -> Tensor",
+var opCat = asserts.Op{Name: "aten::cat", Declared: "ops.yaml",
+	Schema:  "cat(Tensor[] tensors, int dim=0) -> Tensor",
 	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -239,7 +242,7 @@ func Clamp(self *c10.Tensor, min, max *float64) *c10.Tensor {
 	return result
 }
 
-var opClamp = asserts.Op{Name: "aten::clamp",
+var opClamp = asserts.Op{Name: "aten::clamp", Declared: "ops.yaml",
 	Schema:  "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -258,7 +261,7 @@ func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
 	return result
 }
 
-var opClone = asserts.Op{Name: "aten::clone",
+var opClone = asserts.Op{Name: "aten::clone", Declared: "ops.yaml",
 	Schema:  "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -277,7 +280,7 @@ func Contiguous(self *c10.Tensor, memoryFormat c10.MemoryFormat) *c10.Tensor {
 	return result
 }
 
-var opContiguous = asserts.Op{Name: "aten::contiguous",
+var opContiguous = asserts.Op{Name: "aten::contiguous", Declared: "ops.yaml",
 	Schema:  "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -299,7 +302,7 @@ func CopyInPlace(self, src *c10.Tensor, nonBlocking bool) *c10.Tensor {
 	return result
 }
 
-var opCopyInPlace = asserts.Op{Name: "aten::copy_",
+var opCopyInPlace = asserts.Op{Name: "aten::copy_", Declared: "ops.yaml",
 	Schema: "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "src", Type: "Tensor"},
@@ -320,7 +323,8 @@ func CrowIndices(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opCrowIndices = asserts.Op{Name: "aten::crow_indices", Schema: "crow_indices(Tensor(a) self) -> Tensor(a)",
+var opCrowIndices = asserts.Op{Name: "aten::crow_indices", Declared: "ops.yaml",
+	Schema:  "crow_indices(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
@@ -338,7 +342,8 @@ func Detach(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opDetach = asserts.Op{Name: "aten::detach", Schema: "detach(Tensor(a) self) -> Tensor(a)",
+var opDetach = asserts.Op{Name: "aten::detach", Declared: "ops.yaml",
+	Schema:  "detach(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
@@ -358,7 +363,8 @@ func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
 	return result
 }
 
-var opDropout = asserts.Op{Name: "aten::dropout", Schema: "dropout(Tensor input, float p, bool train) -> Tensor",
+var opDropout = asserts.Op{Name: "aten::dropout", Declared: "ops.yaml",
+	Schema:  "dropout(Tensor input, float p, bool train) -> Tensor",
 	Args:    []asserts.Subject{{Name: "input", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 	// waived: OA003 fresh-impl: returns its argument where there is nothing to drop
@@ -378,7 +384,7 @@ func EmptyMemoryFormat(size []int64, dtype *c10.DType, layout *c10.Layout, devic
 	return result
 }
 
-var opEmptyMemoryFormat = asserts.Op{Name: "aten::empty.memory_format",
+var opEmptyMemoryFormat = asserts.Op{Name: "aten::empty.memory_format", Declared: "ops.yaml",
 	Schema: "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? " +
 		"device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -397,9 +403,10 @@ func Equal(self, other *c10.Tensor) bool {
 	return result
 }
 
-var opEqual = asserts.Op{Name: "aten::equal", Schema: "equal(Tensor self, Tensor other) -> bool",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Tags: []string{"data_dependent_output"},
+var opEqual = asserts.Op{Name: "aten::equal", Declared: "ops.yaml",
+	Schema: "equal(Tensor self, Tensor other) -> bool",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
+	Tags:   []string{"data_dependent_output"},
 }
 
 // Expand calls kernels.Expand, checked as view.
@@ -415,7 +422,7 @@ func Expand(self *c10.Tensor, size []int64, implicit bool) *c10.Tensor {
 	return result
 }
 
-var opExpand = asserts.Op{Name: "aten::expand",
+var opExpand = asserts.Op{Name: "aten::expand", Declared: "ops.yaml",
 	Schema:  "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -436,7 +443,7 @@ func Lift(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opLift = asserts.Op{Name: "aten::lift", Schema: "lift(Tensor self) -> Tensor",
+var opLift = asserts.Op{Name: "aten::lift", Declared: "ops.yaml", Schema: "lift(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 	// waived: OA003 fresh-impl: lift returns its input; it exists for tracers, which replace that
@@ -464,7 +471,7 @@ func Linear(ctx context.Context, input, weight, bias *c10.Tensor) (*c10.Tensor, 
 	return result, err
 }
 
-var opLinear = asserts.Op{Name: "aten::linear",
+var opLinear = asserts.Op{Name: "aten::linear", Declared: "ops.yaml",
 	Schema: "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor"},
@@ -486,7 +493,8 @@ func MulTensor(self, other *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opMulTensor = asserts.Op{Name: "aten::mul.Tensor", Schema: "mul.Tensor(Tensor self, Tensor other) -> Tensor",
+var opMulTensor = asserts.Op{Name: "aten::mul.Tensor", Declared: "ops.yaml",
+	Schema:  "mul.Tensor(Tensor self, Tensor other) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -504,7 +512,7 @@ func Neg(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor",
+var opNeg = asserts.Op{Name: "aten::neg", Declared: "ops.yaml", Schema: "neg(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -522,7 +530,7 @@ func Relu(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor",
+var opRelu = asserts.Op{Name: "aten::relu", Declared: "ops.yaml", Schema: "relu(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -540,7 +548,7 @@ func ResizeInPlace(self *c10.Tensor, size []int64, memoryFormat *c10.MemoryForma
 	return result
 }
 
-var opResizeInPlace = asserts.Op{Name: "aten::resize_",
+var opResizeInPlace = asserts.Op{Name: "aten::resize_", Declared: "ops.yaml",
 	Schema:  "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
@@ -562,7 +570,7 @@ func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool
 	return result
 }
 
-var opRreluWithNoise = asserts.Op{Name: "aten::rrelu_with_noise",
+var opRreluWithNoise = asserts.Op{Name: "aten::rrelu_with_noise", Declared: "ops.yaml",
 	Schema: "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar " +
 		"upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor",
 	Args: []asserts.Subject{
@@ -584,7 +592,7 @@ func SelectInt(self *c10.Tensor, dim, index int64) *c10.Tensor {
 	return result
 }
 
-var opSelectInt = asserts.Op{Name: "aten::select.int",
+var opSelectInt = asserts.Op{Name: "aten::select.int", Declared: "ops.yaml",
 	Schema:  "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -603,7 +611,7 @@ func SetSourceTensorInPlace(self, source *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSetSourceTensorInPlace = asserts.Op{Name: "aten::set_.source_Tensor",
+var opSetSourceTensorInPlace = asserts.Op{Name: "aten::set_.source_Tensor", Declared: "ops.yaml",
 	Schema: "set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -628,7 +636,7 @@ func SliceTensor(self *c10.Tensor, dim int64, start, end *int64, step int64) *c1
 	return result
 }
 
-var opSliceTensor = asserts.Op{Name: "aten::slice.Tensor",
+var opSliceTensor = asserts.Op{Name: "aten::slice.Tensor", Declared: "ops.yaml",
 	Schema: "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> " +
 		"Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -648,7 +656,7 @@ func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType
 	return result
 }
 
-var opSumDimIntList = asserts.Op{Name: "aten::sum.dim_IntList",
+var opSumDimIntList = asserts.Op{Name: "aten::sum.dim_IntList", Declared: "ops.yaml",
 	Schema:  "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -667,7 +675,7 @@ func T(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opT = asserts.Op{Name: "aten::t", Schema: "t(Tensor(a) self) -> Tensor(a)",
+var opT = asserts.Op{Name: "aten::t", Declared: "ops.yaml", Schema: "t(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
@@ -687,7 +695,7 @@ func TInPlace(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opTInPlace = asserts.Op{Name: "aten::t_", Schema: "t_(Tensor(a!) self) -> Tensor(a!)",
+var opTInPlace = asserts.Op{Name: "aten::t_", Declared: "ops.yaml", Schema: "t_(Tensor(a!) self) -> Tensor(a!)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Tags:    []string{"inplace_view"},
@@ -706,7 +714,7 @@ func ToDtype(self *c10.Tensor, dtype c10.DType, nonBlocking, copy bool, memoryFo
 	return result
 }
 
-var opToDtype = asserts.Op{Name: "aten::to.dtype",
+var opToDtype = asserts.Op{Name: "aten::to.dtype", Declared: "ops.yaml",
 	Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? " +
 		"memory_format=None) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -729,7 +737,7 @@ func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 	return result
 }
 
-var opUnbindInt = asserts.Op{Name: "aten::unbind.int",
+var opUnbindInt = asserts.Op{Name: "aten::unbind.int", Declared: "ops.yaml",
 	Schema:  "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
@@ -747,7 +755,7 @@ func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
 	call.After(args, nil)
 }
 
-var opUnbindCopyIntOut = asserts.Op{Name: "aten::unbind_copy.int_out",
+var opUnbindCopyIntOut = asserts.Op{Name: "aten::unbind_copy.int_out", Declared: "ops.yaml",
 	Schema: "unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -770,7 +778,8 @@ func View(self *c10.Tensor, size []int64) *c10.Tensor {
 	return result
 }
 
-var opView = asserts.Op{Name: "aten::view", Schema: "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+var opView = asserts.Op{Name: "aten::view", Declared: "ops.yaml",
+	Schema:  "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
@@ -788,7 +797,8 @@ func ZeroInPlace(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opZeroInPlace = asserts.Op{Name: "aten::zero_", Schema: "zero_(Tensor(a!) self) -> Tensor(a!)",
+var opZeroInPlace = asserts.Op{Name: "aten::zero_", Declared: "ops.yaml",
+	Schema:  "zero_(Tensor(a!) self) -> Tensor(a!)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }

@@ -42,7 +42,7 @@ func Abs(self *array.Float64) *array.Float64 {
 	return result
 }
 
-var opAbs = asserts.Op{Name: "aten::abs", Schema: "abs(Tensor self) -> Tensor",
+var opAbs = asserts.Op{Name: "aten::abs", Declared: "ops.yaml", Schema: "abs(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -60,7 +60,8 @@ func Add(self, other *array.Float64) *array.Float64 {
 	return result
 }
 
-var opAdd = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
+var opAdd = asserts.Op{Name: "aten::add.Tensor", Declared: "ops.yaml",
+	Schema:  "add.Tensor(Tensor self, Tensor other) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -80,8 +81,8 @@ func NanToNum(self *array.Float64) *array.Float64 {
 	return result
 }
 
-var opNanToNum = asserts.Op{Name: "aten::nan_to_num", Schema: "nan_to_num(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+var opNanToNum = asserts.Op{Name: "aten::nan_to_num", Declared: "ops.yaml",
+	Schema: "nan_to_num(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
@@ -98,7 +99,7 @@ func Narrow(self *array.Float64, start, length int64) *array.Float64 {
 	return result
 }
 
-var opNarrow = asserts.Op{Name: "aten::narrow",
+var opNarrow = asserts.Op{Name: "aten::narrow", Declared: "ops.yaml",
 	Schema:  "narrow(Tensor(a) self, int start, int length) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -119,7 +120,7 @@ func Neg(self *array.Float64) *array.Float64 {
 	return result
 }
 
-var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor",
+var opNeg = asserts.Op{Name: "aten::neg", Declared: "ops.yaml", Schema: "neg(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -139,8 +140,8 @@ func Reciprocal(self *array.Float64) *array.Float64 {
 	return result
 }
 
-var opReciprocal = asserts.Op{Name: "aten::reciprocal", Schema: "reciprocal(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+var opReciprocal = asserts.Op{Name: "aten::reciprocal", Declared: "ops.yaml",
+	Schema: "reciprocal(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 

@@ -34,7 +34,8 @@ func Add(self, other *vector.Vector) *vector.Vector {
 	return result
 }
 
-var opAdd = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
+var opAdd = asserts.Op{Name: "aten::add.Tensor", Declared: "ops.yaml",
+	Schema:  "add.Tensor(Tensor self, Tensor other) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -52,7 +53,7 @@ func AddInplace(self, other *vector.Vector) *vector.Vector {
 	return result
 }
 
-var opAddInplace = asserts.Op{Name: "aten::add_.Tensor",
+var opAddInplace = asserts.Op{Name: "aten::add_.Tensor", Declared: "ops.yaml",
 	Schema: "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"},
@@ -73,7 +74,7 @@ func Cat(vectors []*vector.Vector) *vector.Vector {
 	return result
 }
 
-var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors) -> Tensor",
+var opCat = asserts.Op{Name: "aten::cat", Declared: "ops.yaml", Schema: "cat(Tensor[] tensors) -> Tensor",
 	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -94,7 +95,8 @@ func Clamp(self *vector.Vector, lo, hi float64) *vector.Vector {
 	return result
 }
 
-var opClamp = asserts.Op{Name: "aten::clamp", Schema: "clamp(Tensor self, Scalar min, Scalar max) -> Tensor",
+var opClamp = asserts.Op{Name: "aten::clamp", Declared: "ops.yaml",
+	Schema:  "clamp(Tensor self, Scalar min, Scalar max) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -112,7 +114,7 @@ func Narrow(self *vector.Vector, start, length int64) *vector.Vector {
 	return result
 }
 
-var opNarrow = asserts.Op{Name: "aten::narrow",
+var opNarrow = asserts.Op{Name: "aten::narrow", Declared: "ops.yaml",
 	Schema:  "narrow(Tensor(a) self, int start, int length) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},

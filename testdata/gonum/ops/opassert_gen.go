@@ -40,7 +40,7 @@ func AddInPlace(self, other *mat.Dense) *mat.Dense {
 	return result
 }
 
-var opAddInPlace = asserts.Op{Name: "aten::add_.Tensor",
+var opAddInPlace = asserts.Op{Name: "aten::add_.Tensor", Declared: "ops.yaml",
 	Schema: "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"},
@@ -61,7 +61,7 @@ func Mm(self, mat2 *mat.Dense) *mat.Dense {
 	return result
 }
 
-var opMm = asserts.Op{Name: "aten::mm", Schema: "mm(Tensor self, Tensor mat2) -> Tensor",
+var opMm = asserts.Op{Name: "aten::mm", Declared: "ops.yaml", Schema: "mm(Tensor self, Tensor mat2) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -79,7 +79,7 @@ func Narrow(self *mat.Dense, dim, start, length int64) *mat.Dense {
 	return result
 }
 
-var opNarrow = asserts.Op{Name: "aten::narrow",
+var opNarrow = asserts.Op{Name: "aten::narrow", Declared: "ops.yaml",
 	Schema:  "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -101,7 +101,8 @@ func NegInPlace(self *mat.Dense) *mat.Dense {
 	return result
 }
 
-var opNegInPlace = asserts.Op{Name: "aten::neg_", Schema: "neg_(Tensor(a!) self) -> Tensor(a!)",
+var opNegInPlace = asserts.Op{Name: "aten::neg_", Declared: "ops.yaml",
+	Schema:  "neg_(Tensor(a!) self) -> Tensor(a!)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
@@ -121,7 +122,7 @@ func Relu(self *mat.Dense) *mat.Dense {
 	return result
 }
 
-var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor",
+var opRelu = asserts.Op{Name: "aten::relu", Declared: "ops.yaml", Schema: "relu(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }

@@ -40,7 +40,8 @@ func Add(self, other *mat.Dense[float32]) *mat.Dense[float32] {
 	return result
 }
 
-var opAdd = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
+var opAdd = asserts.Op{Name: "aten::add.Tensor", Declared: "ops.yaml",
+	Schema:  "add.Tensor(Tensor self, Tensor other) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -58,7 +59,7 @@ func MulInPlace(self, other *mat.Dense[float32]) *mat.Dense[float32] {
 	return result
 }
 
-var opMulInPlace = asserts.Op{Name: "aten::mul_.Tensor",
+var opMulInPlace = asserts.Op{Name: "aten::mul_.Tensor", Declared: "ops.yaml",
 	Schema: "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"},
@@ -81,7 +82,7 @@ func Ravel(self *mat.Dense[float32]) *mat.Dense[float32] {
 	return result
 }
 
-var opRavel = asserts.Op{Name: "aten::ravel", Schema: "ravel(Tensor self) -> Tensor",
+var opRavel = asserts.Op{Name: "aten::ravel", Declared: "ops.yaml", Schema: "ravel(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -99,7 +100,7 @@ func T(self *mat.Dense[float32]) *mat.Dense[float32] {
 	return result
 }
 
-var opT = asserts.Op{Name: "aten::t", Schema: "t(Tensor self) -> Tensor",
+var opT = asserts.Op{Name: "aten::t", Declared: "ops.yaml", Schema: "t(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -84,7 +85,8 @@ func (s *SeenJSON) GobDecode(text []byte) error { return json.Unmarshal(text, &s
 
 // NewTarget prepares an op: its plan without the checks whose violations the engine cannot show, and its recipes.
 func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book *design.Recipes) *Target {
-	p.Op.Autograd, p.Op.Raises, p.Op.Declared = operator.Autograd, operator.Raises, operator.Declared
+	p.Op.Autograd, p.Op.Raises = operator.Autograd, operator.Raises
+	p.Op.Declared = cmp.Or(operator.Declared, p.Op.Declared)
 	operator.Unseen = slices.DeleteFunc(slices.Clone(operator.Unseen), func(u engine.Unseen) bool {
 		return u.On != 0 && !slices.ContainsFunc(p.Op.Checks, func(c asserts.Check) bool { return c.Code == u.Code })
 	})

@@ -32,7 +32,8 @@ func Adds(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opAdds = asserts.Op{Name: "fault::adds_", Schema: "adds_(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+var opAdds = asserts.Op{Name: "fault::adds_", Declared: "faults.yaml",
+	Schema: "adds_(Tensor(a!) self, Tensor x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
 	},
@@ -52,7 +53,7 @@ func AddsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opAddsList = asserts.Op{Name: "fault::adds_.list",
+var opAddsList = asserts.Op{Name: "fault::adds_.list", Declared: "faults.yaml",
 	Schema: "adds_.list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -76,8 +77,8 @@ func CachesCopy(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opCachesCopy = asserts.Op{Name: "fault::caches_copy", Schema: "caches_copy(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+var opCachesCopy = asserts.Op{Name: "fault::caches_copy", Declared: "faults.yaml",
+	Schema: "caches_copy(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
@@ -94,7 +95,7 @@ func ChangesNanTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opChangesNanTensor = asserts.Op{Name: "fault::changes_nan.tensor",
+var opChangesNanTensor = asserts.Op{Name: "fault::changes_nan.tensor", Declared: "faults.yaml",
 	Schema:  "changes_nan.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -113,7 +114,7 @@ func CopiesOnMetaViewReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opCopiesOnMetaViewReturned = asserts.Op{Name: "fault::copies_on_meta_view.returned",
+var opCopiesOnMetaViewReturned = asserts.Op{Name: "fault::copies_on_meta_view.returned", Declared: "faults.yaml",
 	Schema:  "copies_on_meta_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
@@ -132,7 +133,7 @@ func CopiesOnMetaViewSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opCopiesOnMetaViewSingle = asserts.Op{Name: "fault::copies_on_meta_view.single",
+var opCopiesOnMetaViewSingle = asserts.Op{Name: "fault::copies_on_meta_view.single", Declared: "faults.yaml",
 	Schema:  "copies_on_meta_view.single(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -151,7 +152,7 @@ func CopiesOnMetaViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opCopiesOnMetaViewTuple = asserts.Op{Name: "fault::copies_on_meta_view.tuple",
+var opCopiesOnMetaViewTuple = asserts.Op{Name: "fault::copies_on_meta_view.tuple", Declared: "faults.yaml",
 	Schema: "copies_on_meta_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -173,7 +174,7 @@ func CopiesViewReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opCopiesViewReturned = asserts.Op{Name: "fault::copies_view.returned",
+var opCopiesViewReturned = asserts.Op{Name: "fault::copies_view.returned", Declared: "faults.yaml",
 	Schema:  "copies_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
@@ -192,7 +193,7 @@ func CopiesViewSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opCopiesViewSingle = asserts.Op{Name: "fault::copies_view.single",
+var opCopiesViewSingle = asserts.Op{Name: "fault::copies_view.single", Declared: "faults.yaml",
 	Schema:  "copies_view.single(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -211,7 +212,7 @@ func CopiesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opCopiesViewTuple = asserts.Op{Name: "fault::copies_view.tuple",
+var opCopiesViewTuple = asserts.Op{Name: "fault::copies_view.tuple", Declared: "faults.yaml",
 	Schema: "copies_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -234,7 +235,8 @@ func CopiesViewWritingReturned(self, log *c10.Tensor) []*c10.Tensor {
 }
 
 var opCopiesViewWritingReturned = asserts.Op{Name: "fault::copies_view_writing.returned",
-	Schema: "copies_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
+	Declared: "faults.yaml",
+	Schema:   "copies_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}},
 		{Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
@@ -255,7 +257,7 @@ func CopiesViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opCopiesViewWritingSingle = asserts.Op{Name: "fault::copies_view_writing.single",
+var opCopiesViewWritingSingle = asserts.Op{Name: "fault::copies_view_writing.single", Declared: "faults.yaml",
 	Schema: "copies_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -277,7 +279,7 @@ func CopiesViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opCopiesViewWritingTuple = asserts.Op{Name: "fault::copies_view_writing.tuple",
+var opCopiesViewWritingTuple = asserts.Op{Name: "fault::copies_view_writing.tuple", Declared: "faults.yaml",
 	Schema: "copies_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -302,7 +304,7 @@ func DropsViewSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opDropsViewSingle = asserts.Op{Name: "fault::drops_view.single",
+var opDropsViewSingle = asserts.Op{Name: "fault::drops_view.single", Declared: "faults.yaml",
 	Schema:  "drops_view.single(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -321,7 +323,7 @@ func EnlargesTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opEnlargesTensor = asserts.Op{Name: "fault::enlarges.tensor",
+var opEnlargesTensor = asserts.Op{Name: "fault::enlarges.tensor", Declared: "faults.yaml",
 	Schema:  "enlarges.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -340,7 +342,7 @@ func EnlargesOnMetaReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opEnlargesOnMetaReturned = asserts.Op{Name: "fault::enlarges_on_meta.returned",
+var opEnlargesOnMetaReturned = asserts.Op{Name: "fault::enlarges_on_meta.returned", Declared: "faults.yaml",
 	Schema:  "enlarges_on_meta.returned(Tensor self) -> Tensor[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
@@ -359,7 +361,7 @@ func EnlargesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opEnlargesOnMetaSingle = asserts.Op{Name: "fault::enlarges_on_meta.single",
+var opEnlargesOnMetaSingle = asserts.Op{Name: "fault::enlarges_on_meta.single", Declared: "faults.yaml",
 	Schema:  "enlarges_on_meta.single(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -378,7 +380,7 @@ func EnlargesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple",
+var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple", Declared: "faults.yaml",
 	Schema:  "enlarges_on_meta.tuple(Tensor self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -398,7 +400,7 @@ func EnlargesOnMetaWritingReturned(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opEnlargesOnMetaWritingReturned = asserts.Op{Name: "fault::enlarges_on_meta_writing.returned",
-	Schema:  "enlarges_on_meta_writing.returned(Tensor(a!) self) -> Tensor[]",
+	Declared: "faults.yaml", Schema: "enlarges_on_meta_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
@@ -417,7 +419,7 @@ func EnlargesOnMetaWritingSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opEnlargesOnMetaWritingSingle = asserts.Op{Name: "fault::enlarges_on_meta_writing.single",
-	Schema:  "enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor",
+	Declared: "faults.yaml", Schema: "enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -436,7 +438,7 @@ func EnlargesOnMetaWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opEnlargesOnMetaWritingTuple = asserts.Op{Name: "fault::enlarges_on_meta_writing.tuple",
-	Schema:  "enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
+	Declared: "faults.yaml", Schema: "enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
@@ -454,7 +456,8 @@ func FillsIn(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opFillsIn = asserts.Op{Name: "fault::fills_in", Schema: "fills_in(Tensor self, Tensor?[] x) -> Tensor",
+var opFillsIn = asserts.Op{Name: "fault::fills_in", Declared: "faults.yaml",
+	Schema: "fills_in(Tensor self, Tensor?[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
 	},
@@ -474,7 +477,7 @@ func FlipsBitTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opFlipsBitTensor = asserts.Op{Name: "fault::flips_bit.tensor",
+var opFlipsBitTensor = asserts.Op{Name: "fault::flips_bit.tensor", Declared: "faults.yaml",
 	Schema:  "flips_bit.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -493,7 +496,7 @@ func ForgetsVersionOut(self, out *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opForgetsVersionOut = asserts.Op{Name: "fault::forgets_version.out",
+var opForgetsVersionOut = asserts.Op{Name: "fault::forgets_version.out", Declared: "faults.yaml",
 	Schema: "forgets_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -515,7 +518,7 @@ func ForgetsVersionRunning(self, running *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opForgetsVersionRunning = asserts.Op{Name: "fault::forgets_version.running",
+var opForgetsVersionRunning = asserts.Op{Name: "fault::forgets_version.running", Declared: "faults.yaml",
 	Schema: "forgets_version.running(Tensor self, Tensor(a!)? running) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -538,7 +541,7 @@ func ForgetsVersionRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Ten
 }
 
 var opForgetsVersionRunningList = asserts.Op{Name: "fault::forgets_version.running_list",
-	Schema: "forgets_version.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+	Declared: "faults.yaml", Schema: "forgets_version.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
 		{Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true},
@@ -558,7 +561,7 @@ func ForgetsVersion_Elements(self []*c10.Tensor) {
 	call.After(args, nil)
 }
 
-var opForgetsVersion_Elements = asserts.Op{Name: "fault::forgets_version_.elements",
+var opForgetsVersion_Elements = asserts.Op{Name: "fault::forgets_version_.elements", Declared: "faults.yaml",
 	Schema: "forgets_version_.elements(Tensor(a!)[] self) -> ()",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true},
@@ -578,7 +581,7 @@ func ForgetsVersion_Self(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opForgetsVersion_Self = asserts.Op{Name: "fault::forgets_version_.self",
+var opForgetsVersion_Self = asserts.Op{Name: "fault::forgets_version_.self", Declared: "faults.yaml",
 	Schema:  "forgets_version_.self(Tensor(a!) self) -> Tensor(a!)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
@@ -597,7 +600,7 @@ func HealthyList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyList = asserts.Op{Name: "fault::healthy.list",
+var opHealthyList = asserts.Op{Name: "fault::healthy.list", Declared: "faults.yaml",
 	Schema: "healthy.list(Tensor self, Tensor[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
@@ -618,7 +621,7 @@ func HealthyOptional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyOptional = asserts.Op{Name: "fault::healthy.optional",
+var opHealthyOptional = asserts.Op{Name: "fault::healthy.optional", Declared: "faults.yaml",
 	Schema:  "healthy.optional(Tensor self, Tensor? x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -637,7 +640,7 @@ func HealthyOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyOptionalList = asserts.Op{Name: "fault::healthy.optional_list",
+var opHealthyOptionalList = asserts.Op{Name: "fault::healthy.optional_list", Declared: "faults.yaml",
 	Schema: "healthy.optional_list(Tensor self, Tensor?[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
@@ -658,7 +661,7 @@ func HealthyOthers(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opHealthyOthers = asserts.Op{Name: "fault::healthy.others",
+var opHealthyOthers = asserts.Op{Name: "fault::healthy.others", Declared: "faults.yaml",
 	Schema: "healthy.others(Tensor self, Tensor[] x) -> Tensor[]",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
@@ -679,7 +682,7 @@ func HealthyOut(self, out *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyOut = asserts.Op{Name: "fault::healthy.out",
+var opHealthyOut = asserts.Op{Name: "fault::healthy.out", Declared: "faults.yaml",
 	Schema: "healthy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -701,7 +704,7 @@ func HealthyOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opHealthyOuts = asserts.Op{Name: "fault::healthy.outs",
+var opHealthyOuts = asserts.Op{Name: "fault::healthy.outs", Declared: "faults.yaml",
 	Schema: "healthy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -727,7 +730,7 @@ func HealthyReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opHealthyReturned = asserts.Op{Name: "fault::healthy.returned",
+var opHealthyReturned = asserts.Op{Name: "fault::healthy.returned", Declared: "faults.yaml",
 	Schema: "healthy.returned(Tensor self) -> Tensor[]", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
@@ -745,7 +748,7 @@ func HealthyRunning(self, running *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyRunning = asserts.Op{Name: "fault::healthy.running",
+var opHealthyRunning = asserts.Op{Name: "fault::healthy.running", Declared: "faults.yaml",
 	Schema: "healthy.running(Tensor self, Tensor(a!)? running) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -767,7 +770,7 @@ func HealthyRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyRunningList = asserts.Op{Name: "fault::healthy.running_list",
+var opHealthyRunningList = asserts.Op{Name: "fault::healthy.running_list", Declared: "faults.yaml",
 	Schema: "healthy.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -789,8 +792,8 @@ func HealthySingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthySingle = asserts.Op{Name: "fault::healthy.single", Schema: "healthy.single(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+var opHealthySingle = asserts.Op{Name: "fault::healthy.single", Declared: "faults.yaml",
+	Schema: "healthy.single(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
@@ -807,7 +810,7 @@ func HealthyTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyTensor = asserts.Op{Name: "fault::healthy.tensor",
+var opHealthyTensor = asserts.Op{Name: "fault::healthy.tensor", Declared: "faults.yaml",
 	Schema:  "healthy.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -826,7 +829,7 @@ func HealthyTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opHealthyTuple = asserts.Op{Name: "fault::healthy.tuple",
+var opHealthyTuple = asserts.Op{Name: "fault::healthy.tuple", Declared: "faults.yaml",
 	Schema:  "healthy.tuple(Tensor self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -844,7 +847,7 @@ func Healthy_Elements(self []*c10.Tensor) {
 	call.After(args, nil)
 }
 
-var opHealthy_Elements = asserts.Op{Name: "fault::healthy_.elements",
+var opHealthy_Elements = asserts.Op{Name: "fault::healthy_.elements", Declared: "faults.yaml",
 	Schema: "healthy_.elements(Tensor(a!)[] self) -> ()",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true},
@@ -864,7 +867,7 @@ func Healthy_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthy_List = asserts.Op{Name: "fault::healthy_.list",
+var opHealthy_List = asserts.Op{Name: "fault::healthy_.list", Declared: "faults.yaml",
 	Schema: "healthy_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -886,7 +889,7 @@ func Healthy_Optional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthy_Optional = asserts.Op{Name: "fault::healthy_.optional",
+var opHealthy_Optional = asserts.Op{Name: "fault::healthy_.optional", Declared: "faults.yaml",
 	Schema: "healthy_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -908,7 +911,7 @@ func Healthy_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthy_OptionalList = asserts.Op{Name: "fault::healthy_.optional_list",
+var opHealthy_OptionalList = asserts.Op{Name: "fault::healthy_.optional_list", Declared: "faults.yaml",
 	Schema: "healthy_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -930,7 +933,7 @@ func Healthy_Single(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthy_Single = asserts.Op{Name: "fault::healthy_.single",
+var opHealthy_Single = asserts.Op{Name: "fault::healthy_.single", Declared: "faults.yaml",
 	Schema:  "healthy_.single(Tensor(a!) self) -> Tensor(a!)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
@@ -949,7 +952,7 @@ func Healthy_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthy_Tensor = asserts.Op{Name: "fault::healthy_.tensor",
+var opHealthy_Tensor = asserts.Op{Name: "fault::healthy_.tensor", Declared: "faults.yaml",
 	Schema: "healthy_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -971,8 +974,8 @@ func HealthyBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 }
 
 var opHealthyBesideViewReturned = asserts.Op{Name: "fault::healthy_beside_view.returned",
-	Schema: "healthy_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
-	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Declared: "faults.yaml", Schema: "healthy_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
 		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
 		{Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true},
@@ -992,7 +995,7 @@ func HealthyBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opHealthyBesideViewTuple = asserts.Op{Name: "fault::healthy_beside_view.tuple",
+var opHealthyBesideViewTuple = asserts.Op{Name: "fault::healthy_beside_view.tuple", Declared: "faults.yaml",
 	Schema: "healthy_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -1013,7 +1016,7 @@ func HealthyViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyViewList = asserts.Op{Name: "fault::healthy_view.list",
+var opHealthyViewList = asserts.Op{Name: "fault::healthy_view.list", Declared: "faults.yaml",
 	Schema: "healthy_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -1035,7 +1038,7 @@ func HealthyViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyViewOptional = asserts.Op{Name: "fault::healthy_view.optional",
+var opHealthyViewOptional = asserts.Op{Name: "fault::healthy_view.optional", Declared: "faults.yaml",
 	Schema: "healthy_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
@@ -1056,7 +1059,7 @@ func HealthyViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyViewOptionalList = asserts.Op{Name: "fault::healthy_view.optional_list",
+var opHealthyViewOptionalList = asserts.Op{Name: "fault::healthy_view.optional_list", Declared: "faults.yaml",
 	Schema: "healthy_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -1082,7 +1085,7 @@ func HealthyViewPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
 	return result0, result1, result2
 }
 
-var opHealthyViewPair = asserts.Op{Name: "fault::healthy_view.pair",
+var opHealthyViewPair = asserts.Op{Name: "fault::healthy_view.pair", Declared: "faults.yaml",
 	Schema: "healthy_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -1104,7 +1107,7 @@ func HealthyViewReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opHealthyViewReturned = asserts.Op{Name: "fault::healthy_view.returned",
+var opHealthyViewReturned = asserts.Op{Name: "fault::healthy_view.returned", Declared: "faults.yaml",
 	Schema:  "healthy_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
@@ -1123,7 +1126,7 @@ func HealthyViewSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyViewSingle = asserts.Op{Name: "fault::healthy_view.single",
+var opHealthyViewSingle = asserts.Op{Name: "fault::healthy_view.single", Declared: "faults.yaml",
 	Schema:  "healthy_view.single(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -1142,7 +1145,7 @@ func HealthyViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyViewTensor = asserts.Op{Name: "fault::healthy_view.tensor",
+var opHealthyViewTensor = asserts.Op{Name: "fault::healthy_view.tensor", Declared: "faults.yaml",
 	Schema: "healthy_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -1163,7 +1166,7 @@ func HealthyViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opHealthyViewTuple = asserts.Op{Name: "fault::healthy_view.tuple",
+var opHealthyViewTuple = asserts.Op{Name: "fault::healthy_view.tuple", Declared: "faults.yaml",
 	Schema: "healthy_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -1186,7 +1189,8 @@ func HealthyViewWritingReturned(self, log *c10.Tensor) []*c10.Tensor {
 }
 
 var opHealthyViewWritingReturned = asserts.Op{Name: "fault::healthy_view_writing.returned",
-	Schema: "healthy_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
+	Declared: "faults.yaml",
+	Schema:   "healthy_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}},
 		{Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
@@ -1207,7 +1211,7 @@ func HealthyViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyViewWritingSingle = asserts.Op{Name: "fault::healthy_view_writing.single",
+var opHealthyViewWritingSingle = asserts.Op{Name: "fault::healthy_view_writing.single", Declared: "faults.yaml",
 	Schema: "healthy_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -1229,7 +1233,7 @@ func HealthyViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opHealthyViewWritingTuple = asserts.Op{Name: "fault::healthy_view_writing.tuple",
+var opHealthyViewWritingTuple = asserts.Op{Name: "fault::healthy_view_writing.tuple", Declared: "faults.yaml",
 	Schema: "healthy_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -1254,7 +1258,7 @@ func HealthyWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opHealthyWritingReturned = asserts.Op{Name: "fault::healthy_writing.returned",
+var opHealthyWritingReturned = asserts.Op{Name: "fault::healthy_writing.returned", Declared: "faults.yaml",
 	Schema:  "healthy_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
@@ -1273,7 +1277,7 @@ func HealthyWritingSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opHealthyWritingSingle = asserts.Op{Name: "fault::healthy_writing.single",
+var opHealthyWritingSingle = asserts.Op{Name: "fault::healthy_writing.single", Declared: "faults.yaml",
 	Schema:  "healthy_writing.single(Tensor(a!) self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -1292,7 +1296,7 @@ func HealthyWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opHealthyWritingTuple = asserts.Op{Name: "fault::healthy_writing.tuple",
+var opHealthyWritingTuple = asserts.Op{Name: "fault::healthy_writing.tuple", Declared: "faults.yaml",
 	Schema:  "healthy_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -1311,7 +1315,7 @@ func KeepsReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opKeepsReturned = asserts.Op{Name: "fault::keeps.returned",
+var opKeepsReturned = asserts.Op{Name: "fault::keeps.returned", Declared: "faults.yaml",
 	Schema: "keeps.returned(Tensor self) -> Tensor[]", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
@@ -1329,8 +1333,8 @@ func KeepsSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opKeepsSingle = asserts.Op{Name: "fault::keeps.single", Schema: "keeps.single(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+var opKeepsSingle = asserts.Op{Name: "fault::keeps.single", Declared: "faults.yaml",
+	Schema: "keeps.single(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
@@ -1347,8 +1351,8 @@ func KeepsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opKeepsTuple = asserts.Op{Name: "fault::keeps.tuple", Schema: "keeps.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+var opKeepsTuple = asserts.Op{Name: "fault::keeps.tuple", Declared: "faults.yaml",
+	Schema: "keeps.tuple(Tensor self) -> (Tensor, Tensor)", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
@@ -1365,7 +1369,7 @@ func KeepsStorageReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opKeepsStorageReturned = asserts.Op{Name: "fault::keeps_storage.returned",
+var opKeepsStorageReturned = asserts.Op{Name: "fault::keeps_storage.returned", Declared: "faults.yaml",
 	Schema:  "keeps_storage.returned(Tensor self) -> Tensor[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
@@ -1384,7 +1388,7 @@ func KeepsStorageSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opKeepsStorageSingle = asserts.Op{Name: "fault::keeps_storage.single",
+var opKeepsStorageSingle = asserts.Op{Name: "fault::keeps_storage.single", Declared: "faults.yaml",
 	Schema: "keeps_storage.single(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -1402,7 +1406,7 @@ func KeepsStorageTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opKeepsStorageTuple = asserts.Op{Name: "fault::keeps_storage.tuple",
+var opKeepsStorageTuple = asserts.Op{Name: "fault::keeps_storage.tuple", Declared: "faults.yaml",
 	Schema:  "keeps_storage.tuple(Tensor self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -1422,8 +1426,8 @@ func KeepsStorageBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tenso
 }
 
 var opKeepsStorageBesideViewReturned = asserts.Op{Name: "fault::keeps_storage_beside_view.returned",
-	Schema: "keeps_storage_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
-	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Declared: "faults.yaml", Schema: "keeps_storage_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
 		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
 		{Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true},
@@ -1444,8 +1448,8 @@ func KeepsStorageBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opKeepsStorageBesideViewTuple = asserts.Op{Name: "fault::keeps_storage_beside_view.tuple",
-	Schema: "keeps_storage_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
-	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Declared: "faults.yaml", Schema: "keeps_storage_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
 		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"},
 	},
@@ -1465,7 +1469,7 @@ func KeepsStorageWritingReturned(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opKeepsStorageWritingReturned = asserts.Op{Name: "fault::keeps_storage_writing.returned",
-	Schema:  "keeps_storage_writing.returned(Tensor(a!) self) -> Tensor[]",
+	Declared: "faults.yaml", Schema: "keeps_storage_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
@@ -1484,7 +1488,7 @@ func KeepsStorageWritingSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opKeepsStorageWritingSingle = asserts.Op{Name: "fault::keeps_storage_writing.single",
-	Schema:  "keeps_storage_writing.single(Tensor(a!) self) -> Tensor",
+	Declared: "faults.yaml", Schema: "keeps_storage_writing.single(Tensor(a!) self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -1502,7 +1506,7 @@ func KeepsStorageWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opKeepsStorageWritingTuple = asserts.Op{Name: "fault::keeps_storage_writing.tuple",
+var opKeepsStorageWritingTuple = asserts.Op{Name: "fault::keeps_storage_writing.tuple", Declared: "faults.yaml",
 	Schema:  "keeps_storage_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -1521,7 +1525,7 @@ func KeepsViewReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opKeepsViewReturned = asserts.Op{Name: "fault::keeps_view.returned",
+var opKeepsViewReturned = asserts.Op{Name: "fault::keeps_view.returned", Declared: "faults.yaml",
 	Schema:  "keeps_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
@@ -1540,7 +1544,7 @@ func KeepsViewSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opKeepsViewSingle = asserts.Op{Name: "fault::keeps_view.single",
+var opKeepsViewSingle = asserts.Op{Name: "fault::keeps_view.single", Declared: "faults.yaml",
 	Schema:  "keeps_view.single(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -1559,7 +1563,7 @@ func KeepsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opKeepsViewTuple = asserts.Op{Name: "fault::keeps_view.tuple",
+var opKeepsViewTuple = asserts.Op{Name: "fault::keeps_view.tuple", Declared: "faults.yaml",
 	Schema: "keeps_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -1581,7 +1585,7 @@ func KeepsWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opKeepsWritingReturned = asserts.Op{Name: "fault::keeps_writing.returned",
+var opKeepsWritingReturned = asserts.Op{Name: "fault::keeps_writing.returned", Declared: "faults.yaml",
 	Schema:  "keeps_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
@@ -1600,7 +1604,7 @@ func KeepsWritingSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opKeepsWritingSingle = asserts.Op{Name: "fault::keeps_writing.single",
+var opKeepsWritingSingle = asserts.Op{Name: "fault::keeps_writing.single", Declared: "faults.yaml",
 	Schema:  "keeps_writing.single(Tensor(a!) self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -1619,7 +1623,7 @@ func KeepsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opKeepsWritingTuple = asserts.Op{Name: "fault::keeps_writing.tuple",
+var opKeepsWritingTuple = asserts.Op{Name: "fault::keeps_writing.tuple", Declared: "faults.yaml",
 	Schema:  "keeps_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -1638,7 +1642,7 @@ func MovesOffsetTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opMovesOffsetTensor = asserts.Op{Name: "fault::moves_offset.tensor",
+var opMovesOffsetTensor = asserts.Op{Name: "fault::moves_offset.tensor", Declared: "faults.yaml",
 	Schema:  "moves_offset.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -1657,7 +1661,7 @@ func NegatesZeroTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opNegatesZeroTensor = asserts.Op{Name: "fault::negates_zero.tensor",
+var opNegatesZeroTensor = asserts.Op{Name: "fault::negates_zero.tensor", Declared: "faults.yaml",
 	Schema:  "negates_zero.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -1676,7 +1680,7 @@ func OverlapsPairs(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opOverlapsPairs = asserts.Op{Name: "fault::overlaps.pairs",
+var opOverlapsPairs = asserts.Op{Name: "fault::overlaps.pairs", Declared: "faults.yaml",
 	Schema: "overlaps.pairs(Tensor self) -> Tensor[]", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
@@ -1694,7 +1698,7 @@ func OverlapsViewPairs(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 	return result0, result1
 }
 
-var opOverlapsViewPairs = asserts.Op{Name: "fault::overlaps_view.pairs",
+var opOverlapsViewPairs = asserts.Op{Name: "fault::overlaps_view.pairs", Declared: "faults.yaml",
 	Schema: "overlaps_view.pairs(Tensor(a) self) -> (Tensor(a), Tensor[])",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -1716,7 +1720,7 @@ func OverlapsWritingPairs(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opOverlapsWritingPairs = asserts.Op{Name: "fault::overlaps_writing.pairs",
+var opOverlapsWritingPairs = asserts.Op{Name: "fault::overlaps_writing.pairs", Declared: "faults.yaml",
 	Schema:  "overlaps_writing.pairs(Tensor(a!) self) -> Tensor[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
@@ -1735,7 +1739,7 @@ func OverreachesReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opOverreachesReturned = asserts.Op{Name: "fault::overreaches.returned",
+var opOverreachesReturned = asserts.Op{Name: "fault::overreaches.returned", Declared: "faults.yaml",
 	Schema:  "overreaches.returned(Tensor self) -> Tensor[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
@@ -1754,7 +1758,7 @@ func OverreachesSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opOverreachesSingle = asserts.Op{Name: "fault::overreaches.single",
+var opOverreachesSingle = asserts.Op{Name: "fault::overreaches.single", Declared: "faults.yaml",
 	Schema: "overreaches.single(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -1772,7 +1776,7 @@ func OverreachesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opOverreachesTuple = asserts.Op{Name: "fault::overreaches.tuple",
+var opOverreachesTuple = asserts.Op{Name: "fault::overreaches.tuple", Declared: "faults.yaml",
 	Schema:  "overreaches.tuple(Tensor self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -1791,7 +1795,7 @@ func OverreachesViewReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opOverreachesViewReturned = asserts.Op{Name: "fault::overreaches_view.returned",
+var opOverreachesViewReturned = asserts.Op{Name: "fault::overreaches_view.returned", Declared: "faults.yaml",
 	Schema:  "overreaches_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
@@ -1810,7 +1814,7 @@ func OverreachesViewSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opOverreachesViewSingle = asserts.Op{Name: "fault::overreaches_view.single",
+var opOverreachesViewSingle = asserts.Op{Name: "fault::overreaches_view.single", Declared: "faults.yaml",
 	Schema:  "overreaches_view.single(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -1829,7 +1833,7 @@ func OverreachesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opOverreachesViewTuple = asserts.Op{Name: "fault::overreaches_view.tuple",
+var opOverreachesViewTuple = asserts.Op{Name: "fault::overreaches_view.tuple", Declared: "faults.yaml",
 	Schema: "overreaches_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -1852,7 +1856,7 @@ func OverreachesWritingReturned(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opOverreachesWritingReturned = asserts.Op{Name: "fault::overreaches_writing.returned",
-	Schema:  "overreaches_writing.returned(Tensor(a!) self) -> Tensor[]",
+	Declared: "faults.yaml", Schema: "overreaches_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
@@ -1870,7 +1874,7 @@ func OverreachesWritingSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opOverreachesWritingSingle = asserts.Op{Name: "fault::overreaches_writing.single",
+var opOverreachesWritingSingle = asserts.Op{Name: "fault::overreaches_writing.single", Declared: "faults.yaml",
 	Schema:  "overreaches_writing.single(Tensor(a!) self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -1889,7 +1893,7 @@ func OverreachesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opOverreachesWritingTuple = asserts.Op{Name: "fault::overreaches_writing.tuple",
+var opOverreachesWritingTuple = asserts.Op{Name: "fault::overreaches_writing.tuple", Declared: "faults.yaml",
 	Schema:  "overreaches_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -1908,7 +1912,7 @@ func OverstepsOut(self, out *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opOverstepsOut = asserts.Op{Name: "fault::oversteps.out",
+var opOverstepsOut = asserts.Op{Name: "fault::oversteps.out", Declared: "faults.yaml",
 	Schema: "oversteps.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -1930,7 +1934,7 @@ func OverstepsRunning(self, running *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opOverstepsRunning = asserts.Op{Name: "fault::oversteps.running",
+var opOverstepsRunning = asserts.Op{Name: "fault::oversteps.running", Declared: "faults.yaml",
 	Schema: "oversteps.running(Tensor self, Tensor(a!)? running) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -1952,7 +1956,7 @@ func OverstepsRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opOverstepsRunningList = asserts.Op{Name: "fault::oversteps.running_list",
+var opOverstepsRunningList = asserts.Op{Name: "fault::oversteps.running_list", Declared: "faults.yaml",
 	Schema: "oversteps.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -1973,7 +1977,7 @@ func Oversteps_Elements(self []*c10.Tensor) {
 	call.After(args, nil)
 }
 
-var opOversteps_Elements = asserts.Op{Name: "fault::oversteps_.elements",
+var opOversteps_Elements = asserts.Op{Name: "fault::oversteps_.elements", Declared: "faults.yaml",
 	Schema: "oversteps_.elements(Tensor(a!)[] self) -> ()",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true},
@@ -1993,7 +1997,7 @@ func Oversteps_Self(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opOversteps_Self = asserts.Op{Name: "fault::oversteps_.self",
+var opOversteps_Self = asserts.Op{Name: "fault::oversteps_.self", Declared: "faults.yaml",
 	Schema:  "oversteps_.self(Tensor(a!) self) -> Tensor(a!)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
@@ -2014,7 +2018,7 @@ func PanicsHalfway(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opPanicsHalfway = asserts.Op{Name: "fault::panics_",
+var opPanicsHalfway = asserts.Op{Name: "fault::panics_", Declared: "faults.yaml",
 	Schema: "panics_(Tensor(a!) self, Tensor x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -2035,7 +2039,7 @@ func RebindsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebindsList = asserts.Op{Name: "fault::rebinds.list",
+var opRebindsList = asserts.Op{Name: "fault::rebinds.list", Declared: "faults.yaml",
 	Schema: "rebinds.list(Tensor self, Tensor[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
@@ -2056,7 +2060,7 @@ func RebindsOptional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebindsOptional = asserts.Op{Name: "fault::rebinds.optional",
+var opRebindsOptional = asserts.Op{Name: "fault::rebinds.optional", Declared: "faults.yaml",
 	Schema:  "rebinds.optional(Tensor self, Tensor? x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -2075,7 +2079,7 @@ func RebindsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebindsOptionalList = asserts.Op{Name: "fault::rebinds.optional_list",
+var opRebindsOptionalList = asserts.Op{Name: "fault::rebinds.optional_list", Declared: "faults.yaml",
 	Schema: "rebinds.optional_list(Tensor self, Tensor?[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
@@ -2096,7 +2100,7 @@ func RebindsTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebindsTensor = asserts.Op{Name: "fault::rebinds.tensor",
+var opRebindsTensor = asserts.Op{Name: "fault::rebinds.tensor", Declared: "faults.yaml",
 	Schema:  "rebinds.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -2115,7 +2119,7 @@ func Rebinds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebinds_List = asserts.Op{Name: "fault::rebinds_.list",
+var opRebinds_List = asserts.Op{Name: "fault::rebinds_.list", Declared: "faults.yaml",
 	Schema: "rebinds_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -2137,7 +2141,7 @@ func Rebinds_Optional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebinds_Optional = asserts.Op{Name: "fault::rebinds_.optional",
+var opRebinds_Optional = asserts.Op{Name: "fault::rebinds_.optional", Declared: "faults.yaml",
 	Schema: "rebinds_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -2159,7 +2163,7 @@ func Rebinds_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebinds_OptionalList = asserts.Op{Name: "fault::rebinds_.optional_list",
+var opRebinds_OptionalList = asserts.Op{Name: "fault::rebinds_.optional_list", Declared: "faults.yaml",
 	Schema: "rebinds_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -2181,7 +2185,7 @@ func Rebinds_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebinds_Tensor = asserts.Op{Name: "fault::rebinds_.tensor",
+var opRebinds_Tensor = asserts.Op{Name: "fault::rebinds_.tensor", Declared: "faults.yaml",
 	Schema: "rebinds_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -2202,7 +2206,7 @@ func RebindsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebindsViewList = asserts.Op{Name: "fault::rebinds_view.list",
+var opRebindsViewList = asserts.Op{Name: "fault::rebinds_view.list", Declared: "faults.yaml",
 	Schema: "rebinds_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -2224,7 +2228,7 @@ func RebindsViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebindsViewOptional = asserts.Op{Name: "fault::rebinds_view.optional",
+var opRebindsViewOptional = asserts.Op{Name: "fault::rebinds_view.optional", Declared: "faults.yaml",
 	Schema: "rebinds_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
@@ -2245,7 +2249,7 @@ func RebindsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebindsViewOptionalList = asserts.Op{Name: "fault::rebinds_view.optional_list",
+var opRebindsViewOptionalList = asserts.Op{Name: "fault::rebinds_view.optional_list", Declared: "faults.yaml",
 	Schema: "rebinds_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -2267,7 +2271,7 @@ func RebindsViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebindsViewTensor = asserts.Op{Name: "fault::rebinds_view.tensor",
+var opRebindsViewTensor = asserts.Op{Name: "fault::rebinds_view.tensor", Declared: "faults.yaml",
 	Schema: "rebinds_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -2288,7 +2292,7 @@ func RebindsWrittenOut(self, out *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRebindsWrittenOut = asserts.Op{Name: "fault::rebinds_written.out",
+var opRebindsWrittenOut = asserts.Op{Name: "fault::rebinds_written.out", Declared: "faults.yaml",
 	Schema: "rebinds_written.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -2310,7 +2314,7 @@ func RecyclesTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRecyclesTensor = asserts.Op{Name: "fault::recycles.tensor",
+var opRecyclesTensor = asserts.Op{Name: "fault::recycles.tensor", Declared: "faults.yaml",
 	Schema:  "recycles.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -2329,7 +2333,7 @@ func ReleasesTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReleasesTensor = asserts.Op{Name: "fault::releases.tensor",
+var opReleasesTensor = asserts.Op{Name: "fault::releases.tensor", Declared: "faults.yaml",
 	Schema:  "releases.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -2348,7 +2352,7 @@ func ReplacesElement(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReplacesElement = asserts.Op{Name: "fault::replaces_element",
+var opReplacesElement = asserts.Op{Name: "fault::replaces_element", Declared: "faults.yaml",
 	Schema: "replaces_element(Tensor self, Tensor?[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
@@ -2369,7 +2373,7 @@ func ReshapesRunning(self, running *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReshapesRunning = asserts.Op{Name: "fault::reshapes.running",
+var opReshapesRunning = asserts.Op{Name: "fault::reshapes.running", Declared: "faults.yaml",
 	Schema: "reshapes.running(Tensor self, Tensor(a!)? running) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -2391,7 +2395,7 @@ func ReshapesRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReshapesRunningList = asserts.Op{Name: "fault::reshapes.running_list",
+var opReshapesRunningList = asserts.Op{Name: "fault::reshapes.running_list", Declared: "faults.yaml",
 	Schema: "reshapes.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -2412,7 +2416,7 @@ func Reshapes_Elements(self []*c10.Tensor) {
 	call.After(args, nil)
 }
 
-var opReshapes_Elements = asserts.Op{Name: "fault::reshapes_.elements",
+var opReshapes_Elements = asserts.Op{Name: "fault::reshapes_.elements", Declared: "faults.yaml",
 	Schema: "reshapes_.elements(Tensor(a!)[] self) -> ()",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true},
@@ -2432,7 +2436,7 @@ func Reshapes_Self(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReshapes_Self = asserts.Op{Name: "fault::reshapes_.self",
+var opReshapes_Self = asserts.Op{Name: "fault::reshapes_.self", Declared: "faults.yaml",
 	Schema:  "reshapes_.self(Tensor(a!) self) -> Tensor(a!)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
@@ -2451,7 +2455,7 @@ func RestridesOut(self, out *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRestridesOut = asserts.Op{Name: "fault::restrides.out",
+var opRestridesOut = asserts.Op{Name: "fault::restrides.out", Declared: "faults.yaml",
 	Schema: "restrides.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -2473,7 +2477,7 @@ func RetainsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsList = asserts.Op{Name: "fault::retains.list",
+var opRetainsList = asserts.Op{Name: "fault::retains.list", Declared: "faults.yaml",
 	Schema: "retains.list(Tensor self, Tensor[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
@@ -2494,7 +2498,7 @@ func RetainsOptional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsOptional = asserts.Op{Name: "fault::retains.optional",
+var opRetainsOptional = asserts.Op{Name: "fault::retains.optional", Declared: "faults.yaml",
 	Schema:  "retains.optional(Tensor self, Tensor? x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -2513,7 +2517,7 @@ func RetainsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsOptionalList = asserts.Op{Name: "fault::retains.optional_list",
+var opRetainsOptionalList = asserts.Op{Name: "fault::retains.optional_list", Declared: "faults.yaml",
 	Schema: "retains.optional_list(Tensor self, Tensor?[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
@@ -2534,7 +2538,7 @@ func RetainsTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsTensor = asserts.Op{Name: "fault::retains.tensor",
+var opRetainsTensor = asserts.Op{Name: "fault::retains.tensor", Declared: "faults.yaml",
 	Schema:  "retains.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -2553,7 +2557,7 @@ func RetainsStorageOut(self, out *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsStorageOut = asserts.Op{Name: "fault::retains_storage.out",
+var opRetainsStorageOut = asserts.Op{Name: "fault::retains_storage.out", Declared: "faults.yaml",
 	Schema: "retains_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -2575,7 +2579,7 @@ func RetainsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsStorage_List = asserts.Op{Name: "fault::retains_storage_.list",
+var opRetainsStorage_List = asserts.Op{Name: "fault::retains_storage_.list", Declared: "faults.yaml",
 	Schema: "retains_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -2597,7 +2601,7 @@ func RetainsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsStorage_Optional = asserts.Op{Name: "fault::retains_storage_.optional",
+var opRetainsStorage_Optional = asserts.Op{Name: "fault::retains_storage_.optional", Declared: "faults.yaml",
 	Schema: "retains_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -2620,7 +2624,7 @@ func RetainsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor 
 }
 
 var opRetainsStorage_OptionalList = asserts.Op{Name: "fault::retains_storage_.optional_list",
-	Schema: "retains_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+	Declared: "faults.yaml", Schema: "retains_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
 		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
@@ -2641,7 +2645,7 @@ func RetainsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsStorage_Tensor = asserts.Op{Name: "fault::retains_storage_.tensor",
+var opRetainsStorage_Tensor = asserts.Op{Name: "fault::retains_storage_.tensor", Declared: "faults.yaml",
 	Schema: "retains_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -2662,7 +2666,7 @@ func RetainsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsViewList = asserts.Op{Name: "fault::retains_view.list",
+var opRetainsViewList = asserts.Op{Name: "fault::retains_view.list", Declared: "faults.yaml",
 	Schema: "retains_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -2684,7 +2688,7 @@ func RetainsViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsViewOptional = asserts.Op{Name: "fault::retains_view.optional",
+var opRetainsViewOptional = asserts.Op{Name: "fault::retains_view.optional", Declared: "faults.yaml",
 	Schema: "retains_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
@@ -2705,7 +2709,7 @@ func RetainsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsViewOptionalList = asserts.Op{Name: "fault::retains_view.optional_list",
+var opRetainsViewOptionalList = asserts.Op{Name: "fault::retains_view.optional_list", Declared: "faults.yaml",
 	Schema: "retains_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -2727,7 +2731,7 @@ func RetainsViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetainsViewTensor = asserts.Op{Name: "fault::retains_view.tensor",
+var opRetainsViewTensor = asserts.Op{Name: "fault::retains_view.tensor", Declared: "faults.yaml",
 	Schema: "retains_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -2748,7 +2752,7 @@ func ReturnsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opReturnsTuple = asserts.Op{Name: "fault::returns.tuple",
+var opReturnsTuple = asserts.Op{Name: "fault::returns.tuple", Declared: "faults.yaml",
 	Schema:  "returns.tuple(Tensor self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -2767,7 +2771,7 @@ func ReturnsBaseViewSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReturnsBaseViewSingle = asserts.Op{Name: "fault::returns_base_view.single",
+var opReturnsBaseViewSingle = asserts.Op{Name: "fault::returns_base_view.single", Declared: "faults.yaml",
 	Schema:  "returns_base_view.single(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -2786,7 +2790,7 @@ func ReturnsCopyOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opReturnsCopyOuts = asserts.Op{Name: "fault::returns_copy.outs",
+var opReturnsCopyOuts = asserts.Op{Name: "fault::returns_copy.outs", Declared: "faults.yaml",
 	Schema: "returns_copy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -2812,7 +2816,7 @@ func ReturnsCopyReturnedOut(self, out *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReturnsCopyReturnedOut = asserts.Op{Name: "fault::returns_copy.returned_out",
+var opReturnsCopyReturnedOut = asserts.Op{Name: "fault::returns_copy.returned_out", Declared: "faults.yaml",
 	Schema: "returns_copy.returned_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -2834,7 +2838,7 @@ func ReturnsCopy_Single(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReturnsCopy_Single = asserts.Op{Name: "fault::returns_copy_.single",
+var opReturnsCopy_Single = asserts.Op{Name: "fault::returns_copy_.single", Declared: "faults.yaml",
 	Schema:  "returns_copy_.single(Tensor(a!) self) -> Tensor(a!)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
@@ -2855,8 +2859,8 @@ func ReturnsEmpty(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReturnsEmpty = asserts.Op{Name: "fault::returns_empty", Schema: "returns_empty(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+var opReturnsEmpty = asserts.Op{Name: "fault::returns_empty", Declared: "faults.yaml",
+	Schema: "returns_empty(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
@@ -2873,7 +2877,7 @@ func ReturnsSparseViewSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReturnsSparseViewSingle = asserts.Op{Name: "fault::returns_sparse_view.single",
+var opReturnsSparseViewSingle = asserts.Op{Name: "fault::returns_sparse_view.single", Declared: "faults.yaml",
 	Schema:  "returns_sparse_view.single(Tensor(a) self) -> Tensor(a)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
@@ -2894,7 +2898,7 @@ func ReturnsUnchanged(self *c10.Tensor, times int64) *c10.Tensor {
 	return result
 }
 
-var opReturnsUnchanged = asserts.Op{Name: "fault::returns_unchanged",
+var opReturnsUnchanged = asserts.Op{Name: "fault::returns_unchanged", Declared: "faults.yaml",
 	Schema:  "returns_unchanged(Tensor self, int times) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -2913,7 +2917,7 @@ func ReturnsViewOther(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReturnsViewOther = asserts.Op{Name: "fault::returns_view.other",
+var opReturnsViewOther = asserts.Op{Name: "fault::returns_view.other", Declared: "faults.yaml",
 	Schema: "returns_view.other(Tensor(a) self, Tensor x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -2934,7 +2938,7 @@ func SharesOther(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSharesOther = asserts.Op{Name: "fault::shares.other",
+var opSharesOther = asserts.Op{Name: "fault::shares.other", Declared: "faults.yaml",
 	Schema:  "shares.other(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -2953,7 +2957,7 @@ func SharesOthers(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opSharesOthers = asserts.Op{Name: "fault::shares.others",
+var opSharesOthers = asserts.Op{Name: "fault::shares.others", Declared: "faults.yaml",
 	Schema: "shares.others(Tensor self, Tensor[] x) -> Tensor[]",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
@@ -2974,7 +2978,7 @@ func SharesReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opSharesReturned = asserts.Op{Name: "fault::shares.returned",
+var opSharesReturned = asserts.Op{Name: "fault::shares.returned", Declared: "faults.yaml",
 	Schema: "shares.returned(Tensor self) -> Tensor[]", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
@@ -2992,8 +2996,8 @@ func SharesSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSharesSingle = asserts.Op{Name: "fault::shares.single", Schema: "shares.single(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+var opSharesSingle = asserts.Op{Name: "fault::shares.single", Declared: "faults.yaml",
+	Schema: "shares.single(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
@@ -3010,7 +3014,7 @@ func SharesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opSharesTuple = asserts.Op{Name: "fault::shares.tuple",
+var opSharesTuple = asserts.Op{Name: "fault::shares.tuple", Declared: "faults.yaml",
 	Schema:  "shares.tuple(Tensor self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -3029,7 +3033,7 @@ func SharesBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 	return result0, result1
 }
 
-var opSharesBesideViewReturned = asserts.Op{Name: "fault::shares_beside_view.returned",
+var opSharesBesideViewReturned = asserts.Op{Name: "fault::shares_beside_view.returned", Declared: "faults.yaml",
 	Schema: "shares_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -3051,7 +3055,7 @@ func SharesBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opSharesBesideViewTuple = asserts.Op{Name: "fault::shares_beside_view.tuple",
+var opSharesBesideViewTuple = asserts.Op{Name: "fault::shares_beside_view.tuple", Declared: "faults.yaml",
 	Schema: "shares_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -3072,7 +3076,7 @@ func SharesWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opSharesWritingReturned = asserts.Op{Name: "fault::shares_writing.returned",
+var opSharesWritingReturned = asserts.Op{Name: "fault::shares_writing.returned", Declared: "faults.yaml",
 	Schema:  "shares_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
@@ -3091,7 +3095,7 @@ func SharesWritingSingle(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSharesWritingSingle = asserts.Op{Name: "fault::shares_writing.single",
+var opSharesWritingSingle = asserts.Op{Name: "fault::shares_writing.single", Declared: "faults.yaml",
 	Schema:  "shares_writing.single(Tensor(a!) self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -3110,7 +3114,7 @@ func SharesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opSharesWritingTuple = asserts.Op{Name: "fault::shares_writing.tuple",
+var opSharesWritingTuple = asserts.Op{Name: "fault::shares_writing.tuple", Declared: "faults.yaml",
 	Schema:  "shares_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -3129,7 +3133,7 @@ func SwapsStorageList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorageList = asserts.Op{Name: "fault::swaps_storage.list",
+var opSwapsStorageList = asserts.Op{Name: "fault::swaps_storage.list", Declared: "faults.yaml",
 	Schema: "swaps_storage.list(Tensor self, Tensor[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
@@ -3150,7 +3154,7 @@ func SwapsStorageOptional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorageOptional = asserts.Op{Name: "fault::swaps_storage.optional",
+var opSwapsStorageOptional = asserts.Op{Name: "fault::swaps_storage.optional", Declared: "faults.yaml",
 	Schema:  "swaps_storage.optional(Tensor self, Tensor? x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -3169,7 +3173,7 @@ func SwapsStorageOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorageOptionalList = asserts.Op{Name: "fault::swaps_storage.optional_list",
+var opSwapsStorageOptionalList = asserts.Op{Name: "fault::swaps_storage.optional_list", Declared: "faults.yaml",
 	Schema: "swaps_storage.optional_list(Tensor self, Tensor?[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
@@ -3190,7 +3194,7 @@ func SwapsStorageOut(self, out *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorageOut = asserts.Op{Name: "fault::swaps_storage.out",
+var opSwapsStorageOut = asserts.Op{Name: "fault::swaps_storage.out", Declared: "faults.yaml",
 	Schema: "swaps_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"},
@@ -3212,7 +3216,7 @@ func SwapsStorageTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorageTensor = asserts.Op{Name: "fault::swaps_storage.tensor",
+var opSwapsStorageTensor = asserts.Op{Name: "fault::swaps_storage.tensor", Declared: "faults.yaml",
 	Schema:  "swaps_storage.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -3231,7 +3235,7 @@ func SwapsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorage_List = asserts.Op{Name: "fault::swaps_storage_.list",
+var opSwapsStorage_List = asserts.Op{Name: "fault::swaps_storage_.list", Declared: "faults.yaml",
 	Schema: "swaps_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -3253,7 +3257,7 @@ func SwapsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorage_Optional = asserts.Op{Name: "fault::swaps_storage_.optional",
+var opSwapsStorage_Optional = asserts.Op{Name: "fault::swaps_storage_.optional", Declared: "faults.yaml",
 	Schema: "swaps_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -3276,7 +3280,7 @@ func SwapsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorage_OptionalList = asserts.Op{Name: "fault::swaps_storage_.optional_list",
-	Schema: "swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+	Declared: "faults.yaml", Schema: "swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
 		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
@@ -3297,7 +3301,7 @@ func SwapsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorage_Tensor = asserts.Op{Name: "fault::swaps_storage_.tensor",
+var opSwapsStorage_Tensor = asserts.Op{Name: "fault::swaps_storage_.tensor", Declared: "faults.yaml",
 	Schema: "swaps_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -3318,7 +3322,7 @@ func SwapsStorageViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorageViewList = asserts.Op{Name: "fault::swaps_storage_view.list",
+var opSwapsStorageViewList = asserts.Op{Name: "fault::swaps_storage_view.list", Declared: "faults.yaml",
 	Schema: "swaps_storage_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -3340,7 +3344,7 @@ func SwapsStorageViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorageViewOptional = asserts.Op{Name: "fault::swaps_storage_view.optional",
+var opSwapsStorageViewOptional = asserts.Op{Name: "fault::swaps_storage_view.optional", Declared: "faults.yaml",
 	Schema: "swaps_storage_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
@@ -3362,7 +3366,7 @@ func SwapsStorageViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor
 }
 
 var opSwapsStorageViewOptionalList = asserts.Op{Name: "fault::swaps_storage_view.optional_list",
-	Schema: "swaps_storage_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
+	Declared: "faults.yaml", Schema: "swaps_storage_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
 		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
@@ -3383,7 +3387,7 @@ func SwapsStorageViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opSwapsStorageViewTensor = asserts.Op{Name: "fault::swaps_storage_view.tensor",
+var opSwapsStorageViewTensor = asserts.Op{Name: "fault::swaps_storage_view.tensor", Declared: "faults.yaml",
 	Schema: "swaps_storage_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -3404,7 +3408,7 @@ func TurnsTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opTurnsTensor = asserts.Op{Name: "fault::turns.tensor",
+var opTurnsTensor = asserts.Op{Name: "fault::turns.tensor", Declared: "faults.yaml",
 	Schema:  "turns.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -3423,8 +3427,8 @@ func TwinsPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opTwinsPair = asserts.Op{Name: "fault::twins.pair", Schema: "twins.pair(Tensor self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+var opTwinsPair = asserts.Op{Name: "fault::twins.pair", Declared: "faults.yaml",
+	Schema: "twins.pair(Tensor self) -> (Tensor, Tensor)", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
@@ -3445,7 +3449,7 @@ func TwinsViewPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
 	return result0, result1, result2
 }
 
-var opTwinsViewPair = asserts.Op{Name: "fault::twins_view.pair",
+var opTwinsViewPair = asserts.Op{Name: "fault::twins_view.pair", Declared: "faults.yaml",
 	Schema: "twins_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)",
 	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
 	Results: []asserts.Subject{
@@ -3467,7 +3471,7 @@ func TwinsWritingPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opTwinsWritingPair = asserts.Op{Name: "fault::twins_writing.pair",
+var opTwinsWritingPair = asserts.Op{Name: "fault::twins_writing.pair", Declared: "faults.yaml",
 	Schema:  "twins_writing.pair(Tensor(a!) self) -> (Tensor, Tensor)",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
@@ -3486,7 +3490,7 @@ func WritesList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWritesList = asserts.Op{Name: "fault::writes.list",
+var opWritesList = asserts.Op{Name: "fault::writes.list", Declared: "faults.yaml",
 	Schema: "writes.list(Tensor self, Tensor[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
@@ -3507,7 +3511,7 @@ func WritesOptional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWritesOptional = asserts.Op{Name: "fault::writes.optional",
+var opWritesOptional = asserts.Op{Name: "fault::writes.optional", Declared: "faults.yaml",
 	Schema:  "writes.optional(Tensor self, Tensor? x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -3526,7 +3530,7 @@ func WritesOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWritesOptionalList = asserts.Op{Name: "fault::writes.optional_list",
+var opWritesOptionalList = asserts.Op{Name: "fault::writes.optional_list", Declared: "faults.yaml",
 	Schema: "writes.optional_list(Tensor self, Tensor?[] x) -> Tensor",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
@@ -3547,7 +3551,7 @@ func WritesTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWritesTensor = asserts.Op{Name: "fault::writes.tensor",
+var opWritesTensor = asserts.Op{Name: "fault::writes.tensor", Declared: "faults.yaml",
 	Schema:  "writes.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -3566,7 +3570,7 @@ func Writes_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWrites_List = asserts.Op{Name: "fault::writes_.list",
+var opWrites_List = asserts.Op{Name: "fault::writes_.list", Declared: "faults.yaml",
 	Schema: "writes_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -3588,7 +3592,7 @@ func Writes_Optional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWrites_Optional = asserts.Op{Name: "fault::writes_.optional",
+var opWrites_Optional = asserts.Op{Name: "fault::writes_.optional", Declared: "faults.yaml",
 	Schema: "writes_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -3610,7 +3614,7 @@ func Writes_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWrites_OptionalList = asserts.Op{Name: "fault::writes_.optional_list",
+var opWrites_OptionalList = asserts.Op{Name: "fault::writes_.optional_list", Declared: "faults.yaml",
 	Schema: "writes_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -3632,7 +3636,7 @@ func Writes_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWrites_Tensor = asserts.Op{Name: "fault::writes_.tensor",
+var opWrites_Tensor = asserts.Op{Name: "fault::writes_.tensor", Declared: "faults.yaml",
 	Schema: "writes_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
@@ -3655,7 +3659,7 @@ func WritesAndFails(self, x *c10.Tensor) (*c10.Tensor, error) {
 	return result, err
 }
 
-var opWritesAndFails = asserts.Op{Name: "fault::writes_and_fails",
+var opWritesAndFails = asserts.Op{Name: "fault::writes_and_fails", Declared: "faults.yaml",
 	Schema:  "writes_and_fails(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -3674,7 +3678,7 @@ func WritesBesideTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWritesBesideTensor = asserts.Op{Name: "fault::writes_beside.tensor",
+var opWritesBesideTensor = asserts.Op{Name: "fault::writes_beside.tensor", Declared: "faults.yaml",
 	Schema:  "writes_beside.tensor(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -3695,7 +3699,7 @@ func WritesInTraining(self, noise *c10.Tensor, training bool) *c10.Tensor {
 	return result
 }
 
-var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training",
+var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training", Declared: "faults.yaml",
 	Schema:  "writes_in_training(Tensor self, Tensor noise, bool training) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
@@ -3715,7 +3719,7 @@ func WritesThroughFirst(first, second *c10.Tensor) {
 	call.After(args, nil)
 }
 
-var opWritesThroughFirst = asserts.Op{Name: "fault::writes_through",
+var opWritesThroughFirst = asserts.Op{Name: "fault::writes_through", Declared: "faults.yaml",
 	Schema: "writes_through(Tensor(a!) first, Tensor(b!) second) -> ()",
 	Args: []asserts.Subject{
 		{Name: "first", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
@@ -3736,7 +3740,7 @@ func WritesViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWritesViewList = asserts.Op{Name: "fault::writes_view.list",
+var opWritesViewList = asserts.Op{Name: "fault::writes_view.list", Declared: "faults.yaml",
 	Schema: "writes_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -3758,7 +3762,7 @@ func WritesViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWritesViewOptional = asserts.Op{Name: "fault::writes_view.optional",
+var opWritesViewOptional = asserts.Op{Name: "fault::writes_view.optional", Declared: "faults.yaml",
 	Schema: "writes_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
@@ -3779,7 +3783,7 @@ func WritesViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWritesViewOptionalList = asserts.Op{Name: "fault::writes_view.optional_list",
+var opWritesViewOptionalList = asserts.Op{Name: "fault::writes_view.optional_list", Declared: "faults.yaml",
 	Schema: "writes_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
@@ -3801,7 +3805,7 @@ func WritesViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWritesViewTensor = asserts.Op{Name: "fault::writes_view.tensor",
+var opWritesViewTensor = asserts.Op{Name: "fault::writes_view.tensor", Declared: "faults.yaml",
 	Schema: "writes_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
 	Args: []asserts.Subject{
 		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},

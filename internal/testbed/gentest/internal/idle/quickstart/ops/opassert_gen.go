@@ -31,7 +31,8 @@ func Binary(self, other *quickstart.Vector) *quickstart.Vector {
 	return result
 }
 
-var opBinary = asserts.Op{Name: "aten::binary", Schema: "binary(Tensor self, Tensor other) -> Tensor",
+var opBinary = asserts.Op{Name: "aten::binary", Declared: "ops.yaml",
+	Schema:  "binary(Tensor self, Tensor other) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -49,7 +50,7 @@ func Join(tensors []*quickstart.Vector) *quickstart.Vector {
 	return result
 }
 
-var opJoin = asserts.Op{Name: "aten::join", Schema: "join(Tensor[] tensors) -> Tensor",
+var opJoin = asserts.Op{Name: "aten::join", Declared: "ops.yaml", Schema: "join(Tensor[] tensors) -> Tensor",
 	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
@@ -67,7 +68,7 @@ func Look(self *quickstart.Vector) int64 {
 	return result
 }
 
-var opLook = asserts.Op{Name: "aten::look", Schema: "look(Tensor self) -> int",
+var opLook = asserts.Op{Name: "aten::look", Declared: "ops.yaml", Schema: "look(Tensor self) -> int",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 }
 
@@ -84,7 +85,7 @@ func Unary(self *quickstart.Vector) *quickstart.Vector {
 	return result
 }
 
-var opUnary = asserts.Op{Name: "aten::unary", Schema: "unary(Tensor self) -> Tensor",
+var opUnary = asserts.Op{Name: "aten::unary", Declared: "ops.yaml", Schema: "unary(Tensor self) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
