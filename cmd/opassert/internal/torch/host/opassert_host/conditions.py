@@ -1,7 +1,6 @@
 """The failed conditions of a kernel that raised, from its source: they say more than messages."""
 
 import ast
-import contextlib
 import copy
 import functools
 import itertools
@@ -131,25 +130,36 @@ def passed(tree, line, function):
     return {}
 
 
+PREDICATES = {"all", "any", "bool", "int", "len", "max", "min", "set", "str", "tuple"}
+PREDICATES |= {"torch." + n for n in ("can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "promote_types")}
+
+
 def harmless(condition, scope):
-    """Reports whether evaluating a condition calls no function, which could have effects."""
+    """Reports whether evaluating a condition calls no function of the package, which could have effects."""
     nodes = list(ast.walk(condition))
+    called = {ast.unparse(n.func) for n in nodes if isinstance(n, ast.Call)}
+    if not called <= PREDICATES - scope.keys() or scope.get("torch", torch) is not torch:
+        return False
     try:
         tables = [eval(ast.unparse(n.value), {"__builtins__": {}}, scope) for n in nodes if isinstance(n, ast.Subscript)]
     except Exception:  # the indexed object has no name in the module
         return False
-    return all(type(t) in (dict, list, tuple) for t in tables) and not any(isinstance(n, ast.Call) for n in nodes)
+    return all(type(t) in (dict, list, tuple) for t in tables)
 
 
 def fitting(condition, scope):
-    """Returns a dtype that satisfies a condition on one, or that a table has; other conditions unchanged."""
-    text = ast.unparse(condition)
-    terms = {ast.unparse(n) for n in ast.walk(condition) if isinstance(n, ast.Attribute) and n.attr == "dtype"}
-    for term, dtype in itertools.product(terms, DTYPES) if len(terms) == 1 and harmless(condition, scope) else ():
-        with contextlib.suppress(Exception):  # such as a missing key
-            if eval(text.replace(term, "dtype"), scope, {"dtype": dtype}) or isinstance(condition, ast.Subscript):
-                return f"{term} == {dtype}"
-    return text
+    """Returns dtypes that satisfy a condition on dtypes, or that a table has; other conditions unchanged."""
+    terms = sorted({ast.unparse(n) for n in ast.walk(condition) if isinstance(n, ast.Attribute) and n.attr == "dtype"})
+    text, looked = ast.unparse(condition), isinstance(condition, ast.Subscript)
+    for i, term in enumerate(terms):
+        text = text.replace(term, f"dtype{i}")
+    for dtypes in itertools.product(DTYPES, repeat=len(terms)) if 0 < len(terms) < 3 and harmless(condition, scope) else ():
+        try:
+            if eval(text, scope, {f"dtype{i}": d for i, d in enumerate(dtypes)}) or looked:
+                return " and ".join(f"{t} == {d}" for t, d in zip(terms, dtypes))
+        except Exception:  # such as a missing key
+            continue
+    return ast.unparse(condition)
 
 
 DTYPES = [torch.float32, torch.float64, torch.int64, torch.int32, torch.float16, torch.bfloat16, torch.uint8, torch.int8, torch.bool, torch.int16]

@@ -106,7 +106,8 @@ def test_condition_of_the_line_that_raised(tmp_path):
         ("x.dtype in FEW", "x.dtype == torch.int8"),
         ("SIZES[x.dtype]", "x.dtype == torch.float16"),
         ("x.dtype.is_complex", "x.dtype.is_complex"),
-        ("x.dtype == y.dtype", "x.dtype == y.dtype"),
+        ("x.dtype == y.dtype", "x.dtype == torch.float32 and y.dtype == torch.float32"),
+        ("torch.can_cast(x.dtype, torch.uint8)", "x.dtype == torch.int64"),
         ("known(x.dtype)", "known(x.dtype)"),
         ("OF[x.dtype]", "OF[x.dtype]"),
     ],
@@ -116,7 +117,7 @@ def test_dtype_that_fits(condition, fits):
         def __getitem__(self, dtype):
             pytest.fail("a function was called")
 
-    scope = {"FEW": (torch.int8,), "SIZES": {torch.float16: 2}, "known": Effects().__getitem__, "OF": Effects()}
+    scope = {"torch": torch, "FEW": (torch.int8,), "SIZES": {torch.float16: 2}, "known": Effects().__getitem__, "OF": Effects()}
     assert conditions.fitting(ast.parse(condition, mode="eval").body, scope) == fits
 
 
