@@ -319,6 +319,7 @@ func TestRowOfTwoTraits(t *testing.T) {
 	policy := asserts.Aware().With(
 		asserts.Row{Trait: either, Skip: skip, Reason: "either"},
 		asserts.Row{Trait: asserts.DirectSubclass, Unless: either, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "neither"},
+		asserts.Row{Trait: 1 << 16, Skip: skip, Reason: "a library's own subclass"},
 	)
 	for _, test := range []struct {
 		traits asserts.Traits
@@ -328,6 +329,7 @@ func TestRowOfTwoTraits(t *testing.T) {
 		{0, 0, ""},
 		{asserts.MetaTensor, skip, "either"},
 		{asserts.FunctionalWrapper, skip, "either"},
+		{1 << 16, skip, "a library's own subclass"},
 		{either, skip, "either"},
 		{asserts.DirectSubclass | asserts.MetaTensor, skip, "direct subclass"},
 		{asserts.DirectSubclass | asserts.FunctionalWrapper, skip, "direct subclass"},

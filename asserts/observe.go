@@ -90,7 +90,7 @@ const Packed = -1
 // SnapshotLimit is the size in bytes of the largest storage that an engine copies into [Snapshot.Bytes].
 const SnapshotLimit = 64 << 10
 
-// Traits are what the skip policy depends on.
+// Traits are what the skip policy depends on. Those from 1<<16 on are a library's own, with rows in its [Policy].
 type Traits uint32
 
 const (

@@ -27,5 +27,5 @@ func (s *share) Set(text string) error {
 func (s share) holds(c condition) bool {
 	hash := fnv.New32a()
 	fmt.Fprint(hash, filepath.Base(c.file), c.text)
-	return int(hash.Sum32())%s.n == s.k-1
+	return hash.Sum32()%uint32(s.n) == uint32(s.k-1)
 }
