@@ -140,6 +140,7 @@ func TestCrashedAgain(t *testing.T) {
 		{"ends its calls and not the case", report.Hang, append([]string{startOf(0), lineCall + " " + call, lineCall + " "}, died(report.Hang)...), nil, 0, ""},
 		{"ends nowhere", "SIGSEGV", append([]string{startOf(0)}, died("SIGSEGV")...), nil, 1, ""},
 		{"an answer that is cut", "SIGSEGV", garbled, nil, 0, "a worker's answer"},
+		{"an answer with unknown tallies", "SIGSEGV", []string{lineEnd + ` {"like": 1}`}, nil, 0, "a worker's answer refers to"},
 		{"a smaller call's answer that is cut", "SIGSEGV", append([]string{startOf(0), lineCall + " " + call}, died("SIGSEGV")...), garbled, 0, "a worker's answer"},
 	} {
 		s := perform(t, func(q request, n int) []string {

@@ -107,6 +107,7 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 	crash := &ending{Crash: report.Crash{Case: q.From}, mixed: s.p.op != "" && s.p.op != q.Op} // if any
 	s.p.op = q.Op
 	s.p.send(q)
+	var received tallies
 	for {
 		line, ok := s.p.next(grace(crash.cost, patience))
 		switch word, rest, _ := strings.Cut(line, " "); {
@@ -136,9 +137,13 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 				crash.Frames = append(crash.Frames, rest)
 			}
 		case word == lineShown || word == lineEnd:
-			c := new(report.CaseResult)
-			if err := json.Unmarshal([]byte(rest), c); err != nil {
+			var r reply
+			if err := json.Unmarshal([]byte(rest), &r); err != nil {
 				return nil, fmt.Errorf("a worker's answer: %w", err)
+			}
+			c, ok := received.result(r)
+			if !ok {
+				return nil, fmt.Errorf("a worker's answer refers to tallies that it did not send: %s", rest)
 			}
 			if crash.shown = c; word == lineEnd {
 				crash.shown = nil

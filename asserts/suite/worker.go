@@ -83,6 +83,7 @@ type server struct {
 	*connection // the end of a case is sent with the next line
 	cfg         Config
 	greeted     int // the process that it named to the run
+	sent        tallies
 }
 
 // book returns the recipes for a request: a call that is made unchanged needs none.
@@ -141,6 +142,7 @@ func (s *server) answer(text string) (err error) {
 		t.OnLearned = func(l *design.Learned) { s.send(lineLearned, l) }
 	}
 	s.Forget()
+	s.sent = nil
 	t.AsItIs, t.Without = q.AsItIs, q.Without
 	t.Found = func(result *report.CaseResult) {
 		s.result(lineShown, result)
@@ -216,7 +218,7 @@ func (s *server) end(result *report.CaseResult) error {
 }
 
 func (s *server) result(line string, result *report.CaseResult) error {
-	text, err := json.Marshal(result)
+	text, err := json.Marshal(s.sent.reply(result))
 	if err == nil {
 		err = s.put(line, string(text))
 	}
