@@ -48,8 +48,9 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 	keep func(*sample.Case)) (*attempt, error) {
 	ad := design.NewAdapter(t.operator, rng, design.Themes[0])
 	ad.About = about
+	key := c.Key()
 	for left := steps; ; left-- {
-		a, err := r.tryOnce(t, c)
+		a, err := r.tryOnce(t, c, key)
 		if err == nil {
 			return a, nil
 		}
@@ -61,11 +62,13 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 		if !ok {
 			return nil, err
 		}
-		if keep(next); next.Key() == c.Key() || //mutate:equivalent false: the unchanged case is not called again
+		keep(next)
+		changed := next.Key()
+		if changed == key || //mutate:equivalent false: the unchanged case is not called again
 			next.Huge() {
 			return nil, err
 		}
-		c = next
+		c, key = next, changed
 	}
 }
 
@@ -114,7 +117,7 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 			c = ad.Adapt(best, text)
 			continue
 		}
-		a, err := r.tryOnce(t, c)
+		a, err := r.tryOnce(t, c, c.Key())
 		if err == nil {
 			s.a = a
 			return s

@@ -59,9 +59,8 @@ type unmade struct{ error }
 
 func (u *unmade) Unwrap() error { return u.error }
 
-// tryOnce is Try, unless the call was made before: then it returns its error, or an attempt without calls.
-func (r *Runner) tryOnce(t *Target, c *sample.Case) (*attempt, error) {
-	key := c.Key()
+// tryOnce is Try, unless a call with the key was made before: then it returns its error, or an attempt without calls.
+func (r *Runner) tryOnce(t *Target, c *sample.Case, key string) (*attempt, error) {
 	if before := t.made[key]; before != nil && before.err != nil {
 		return nil, before.err
 	} else if before != nil {

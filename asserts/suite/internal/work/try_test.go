@@ -27,7 +27,8 @@ func TestOnce(t *testing.T) {
 	})
 	b.e.devices = b.e.devices[:1]
 	run := func(text string) (result report.CaseResult, err error) {
-		a, err := b.tryOnce(b.t, b.call(t, text))
+		c := b.call(t, text)
+		a, err := b.tryOnce(b.t, c, c.Key())
 		if err == nil {
 			b.runOnce(b.t, a, &result)
 		}
