@@ -3,6 +3,7 @@ package probe
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
@@ -70,8 +71,16 @@ func nondeterminism(symptom asserts.Symptom, saw string) asserts.Fault {
 	return asserts.Fault{Code: asserts.NondeterministicResult, Symptom: symptom, Saw: saw}
 }
 
+var byMoment = sync.OnceValue(func() map[Moment][]*Row {
+	all := make(map[Moment][]*Row)
+	for _, r := range Rows() {
+		all[r.At] = append(all[r.At], r)
+	}
+	return all
+})
+
 // Of returns the probes of a moment.
-func Of(at Moment) []*Row { return slices.DeleteFunc(Rows(), func(r *Row) bool { return r.At != at }) }
+func Of(at Moment) []*Row { return byMoment()[at] }
 
 // Faults makes the call again, and returns the faults of results that differ.
 func (r *Row) Faults(c *Call) []asserts.Fault {
