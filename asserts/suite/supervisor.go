@@ -137,17 +137,16 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 				crash.Frames = append(crash.Frames, rest)
 			}
 		case word == lineShown || word == lineEnd:
-			var r reply
+			r := reply{CaseResult: new(report.CaseResult)}
 			if err := json.Unmarshal([]byte(rest), &r); err != nil {
 				return nil, fmt.Errorf("a worker's answer: %w", err)
 			}
-			c, ok := received.result(r)
-			if !ok {
-				return nil, fmt.Errorf("a worker's answer refers to tallies that it did not send: %s", rest)
-			}
-			if crash.shown = c; word == lineEnd {
+			if crash.shown = r.CaseResult; word == lineEnd {
+				if !received.restore(r) {
+					return nil, fmt.Errorf("a worker's answer refers to tallies that it did not send: %s", rest)
+				}
 				crash.shown = nil
-				s.record(c, add)
+				s.record(r.CaseResult, add)
 			}
 		case word == lineDone:
 			return nil, nil

@@ -10,13 +10,13 @@ import (
 // A reply is the result of a case. Most results of an op have tallies that another one had, and refer to it.
 type reply struct {
 	*report.CaseResult
-	Like int `json:"like,omitempty"` // the number of equal tallies among those of the request that were sent, from 1
+	Like uint `json:"like,omitempty"` // the number of equal tallies among those of the request that were sent, from 1
 }
 
 // mostTallies is the number of tallies that are kept for later results of a request.
 const mostTallies = 64
 
-// tallies are those that were sent in answer to a request.
+// tallies are those that were sent in answer to a request, each of a case that is over: until then they change.
 type tallies []report.Devices
 
 func equal(a, b report.Tally) bool {
@@ -32,19 +32,20 @@ func (sent *tallies) reply(c *report.CaseResult) reply {
 	}
 	like := *c
 	like.Devices = nil
-	return reply{&like, 1 + i}
+	return reply{&like, uint(1 + i)}
 }
 
-// result returns the result of a reply with its tallies.
-func (sent *tallies) result(r reply) (c *report.CaseResult, ok bool) {
+// restore gives a result the tallies to which it refers, and reports whether they were sent.
+func (sent *tallies) restore(r reply) bool {
 	if r.Like == 0 {
 		sent.add(r.Devices)
-		return r.CaseResult, true
+		return true
 	}
-	if ok = r.Like <= len(*sent); ok {
-		r.Devices = (*sent)[r.Like-1]
+	if r.Like > uint(len(*sent)) {
+		return false
 	}
-	return r.CaseResult, ok
+	r.Devices = (*sent)[r.Like-1]
+	return true
 }
 
 func (sent *tallies) add(d report.Devices) {

@@ -144,10 +144,7 @@ func (s *server) answer(text string) (err error) {
 	s.Forget()
 	s.sent = nil
 	t.AsItIs, t.Without = q.AsItIs, q.Without
-	t.Found = func(result *report.CaseResult) {
-		s.result(lineShown, result)
-		s.out.Flush()
-	}
+	t.Found = s.shown
 	if q.Show {
 		t.Trying = s.show
 		t.Calling = func(on engine.Device) { s.say(lineDevice, on) }
@@ -208,17 +205,23 @@ func (s *server) send(line string, value any) {
 	s.say(line, text)
 }
 
+// shown reports the findings of a case before its end: its tallies still change.
+func (s *server) shown(result *report.CaseResult) {
+	s.result(lineShown, reply{CaseResult: result})
+	s.out.Flush()
+}
+
 // end reports the result of a case, at once if a user waits for it.
 func (s *server) end(result *report.CaseResult) error {
-	err := s.result(lineEnd, result)
+	err := s.result(lineEnd, s.sent.reply(result))
 	if len(result.Found) > 0 {
 		err = cmp.Or(err, s.out.Flush())
 	}
 	return err
 }
 
-func (s *server) result(line string, result *report.CaseResult) error {
-	text, err := json.Marshal(s.sent.reply(result))
+func (s *server) result(line string, r reply) error {
+	text, err := json.Marshal(r)
 	if err == nil {
 		err = s.put(line, string(text))
 	}
