@@ -1,6 +1,8 @@
 package work
 
 import (
+	"strings"
+
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -14,11 +16,17 @@ func (r *Runner) left() []asserts.Fault {
 	if !ok {
 		return nil
 	}
-	faults, threw := e.RestoreState(), r.threwLast
+	threw := r.threwLast
 	r.threwLast = nil
+	return leftBy(e.RestoreState(), threw)
+}
+
+// leftBy adds to changes of state the earlier call that may have left them, if they name none; c may be nil.
+func leftBy(faults []asserts.Fault, c *sample.Case) []asserts.Fault {
+	const earlier = "; an earlier call may have left it: "
 	for i := range faults {
-		if threw != nil {
-			faults[i].Saw += "; an earlier call that threw may have left it: " + sample.Clip(threw.String())
+		if c != nil && !strings.Contains(faults[i].Saw, earlier) {
+			faults[i].Saw += earlier + sample.Clip(c.String())
 		}
 	}
 	return faults

@@ -9,6 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/dev/must"
 )
 
@@ -181,10 +182,35 @@ func TestLeftByWhatThrew(t *testing.T) {
 		t.Fatal("the call returned")
 	}
 	throws = false
-	if got, want := said(), "printed; an earlier call that threw may have left it: t::f(a=float32[3])"; got != want {
+	if got, want := said(), "printed; an earlier call may have left it: t::f(a=float32[3])"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := said(); got != "printed" {
 		t.Errorf("got %q of a call after one that returned", got)
+	}
+}
+
+// A change by a call with another number, which is not judged, is reported of the next call, once.
+func TestLeftByQuery(t *testing.T) {
+	e := new(ruledEngine)
+	b := newBench(t, "t::f(Tensor a, int b=1) -> Tensor", func(fake *fakeEngine, args []any) ([]any, error) {
+		if args[1] != int64(1) {
+			e.changed = []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "printed"}}
+		}
+		return copies(fake, args)
+	})
+	e.fakeEngine, e.without, b.Engine = b.e, true, e
+	c := b.call(t, "float32[2]", "1")
+	var saw []string
+	for _, b.threwLast = range []*sample.Case{nil, c} {
+		b.useNontrivialNumber(b.t, []*sample.Case{c.Clone()}, 1)
+		found, _ := b.judged(t, "float32[2]", "1")
+		for _, f := range found {
+			saw = append(saw, f.Violation.Saw)
+		}
+	}
+	const left = "printed; an earlier call may have left it: t::f(a=float32[2], b="
+	if want := []string{left + "3)", left + "1)"}; !slices.Equal(saw, want) {
+		t.Errorf("saw %q, want %q", saw, want)
 	}
 }

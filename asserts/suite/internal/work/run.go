@@ -181,8 +181,7 @@ func (r *Runner) ask(t *Target, base *sample.Case, i int) []sample.Value {
 	}
 	c := base.Clone()
 	design.SetValue(i, nonsense)(c)
-	_, err := r.Try(t, c)
-	text, _ := engine.Message(err)
+	text, _ := engine.Message(r.query(t, c))
 	return design.Choices(nonsense, text)
 }
 
@@ -196,11 +195,20 @@ func (r *Runner) useNontrivialNumber(t *Target, bases []*sample.Case, i int) {
 		}
 		c := base.Clone()
 		c.Args[i] = v
-		if _, err := r.Try(t, c); err != nil {
+		if r.query(t, c) != nil {
 			return
 		}
 		base.Args[i] = v
 	}
+}
+
+// query makes a call that is not judged, and returns its error.
+func (r *Runner) query(t *Target, c *sample.Case) error {
+	a, err := r.Try(t, c)
+	if err == nil {
+		r.dropped = append(r.dropped, leftBy(a.calls[0].left, c)...)
+	}
+	return err
 }
 
 // A Span is a range of cases of an op.
