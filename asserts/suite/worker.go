@@ -31,8 +31,8 @@ func (c Config) runner(e engine.Engine) work.Runner {
 	return work.Runner{Engine: e, Level: c.Level, Policy: asserts.Aware(), Seed: c.Seed, Tolerance: c.Tolerance}
 }
 
-// memoryLimit is the address space in bytes that a worker may add after it started, so that a
-// kernel that allocates too much fails at once, and does not exhaust the machine.
+// memoryLimit is the address space in bytes that a worker may add after it started, so that a kernel that allocates too
+// much fails at once, and does not exhaust the machine. With half of it, a list of a thousand results may run out.
 const memoryLimit = 512 << 20
 
 // heapGrowth, in percent, makes collections rare: a worker has a few megabytes, and drops its values after each case.
