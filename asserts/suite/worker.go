@@ -32,7 +32,7 @@ func (c Config) runner(e engine.Engine) work.Runner {
 }
 
 // memoryLimit is the address space in bytes that a worker may add after it started, so that a kernel that allocates too
-// much fails at once, and does not exhaust the machine. With half of it, a list of a thousand results may run out.
+// much fails at once, and does not exhaust the machine. Half is too little for a thousand results.
 const memoryLimit = 512 << 20
 
 // heapGrowth, in percent, makes collections rare: a worker has a few megabytes, and drops its values after each case.

@@ -52,8 +52,8 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 	result.Devices.Add(report.Devices{a.calls[0].on: {Skips: skips}})
 	faults := append(markedReturns(t.judged, a.calls[0].seen), probed...)
 	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
-	a.calls[0].left = slices.Concat(r.dropped, a.calls[0].left, r.left(), r.leftOtherwise(t, a.c))
-	r.dropped = nil
+	a.calls[0].left = slices.Concat(r.queried, a.calls[0].left, r.left(), r.leftOtherwise(t, a.c))
+	r.queried = nil
 	for _, c := range a.calls {
 		found = report.AddNew(found, r.judgeFaults(t, a, c.left, result, c.on))
 	}

@@ -16,7 +16,7 @@ func (r *Runner) Fail(c *report.CaseResult, op string, err error) {
 }
 
 // Forget drops the state that calls of the op before changed.
-func (r *Runner) Forget() { r.left(); r.dropped = nil }
+func (r *Runner) Forget() { r.left(); r.queried = nil }
 
 // beyond returns why no arguments avoid an error of an op, or "".
 func (r *Runner) beyond(op, text string) string {

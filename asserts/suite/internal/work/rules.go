@@ -1,8 +1,6 @@
 package work
 
 import (
-	"strings"
-
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -10,23 +8,17 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// left returns changes of state besides tensors since its last call. Those of calls that threw name the last of these.
+// left returns changes of state besides tensors since its last call. They name a call since then that was not judged.
 func (r *Runner) left() []asserts.Fault {
 	e, ok := r.Engine.(engine.StateRestorer)
 	if !ok {
 		return nil
 	}
-	threw := r.threwLast
-	r.threwLast = nil
-	return leftBy(e.RestoreState(), threw)
-}
-
-// leftBy adds to changes of state the earlier call that may have left them, if they name none; c may be nil.
-func leftBy(faults []asserts.Fault, c *sample.Case) []asserts.Fault {
-	const earlier = "; an earlier call may have left it: "
+	faults, unjudged := e.RestoreState(), r.unjudged
+	r.unjudged = nil
 	for i := range faults {
-		if c != nil && !strings.Contains(faults[i].Saw, earlier) {
-			faults[i].Saw += earlier + sample.Clip(c.String())
+		if unjudged != nil {
+			faults[i].Saw += "; an earlier call may have left it: " + sample.Clip(unjudged.String())
 		}
 	}
 	return faults

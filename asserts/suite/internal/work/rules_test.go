@@ -202,7 +202,7 @@ func TestLeftByQuery(t *testing.T) {
 	e.fakeEngine, e.without, b.Engine = b.e, true, e
 	c := b.call(t, "float32[2]", "1")
 	var saw []string
-	for _, b.threwLast = range []*sample.Case{nil, c} {
+	for _, b.unjudged = range []*sample.Case{nil, c} {
 		b.useNontrivialNumber(b.t, []*sample.Case{c.Clone()}, 1)
 		found, _ := b.judged(t, "float32[2]", "1")
 		for _, f := range found {

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/opassert/opassert/asserts/report"
@@ -204,9 +205,10 @@ func (r *Runner) useNontrivialNumber(t *Target, bases []*sample.Case, i int) {
 
 // query makes a call that is not judged, and returns its error.
 func (r *Runner) query(t *Target, c *sample.Case) error {
+	r.unjudged = cmp.Or(r.unjudged, c)
 	a, err := r.Try(t, c)
 	if err == nil {
-		r.dropped = append(r.dropped, leftBy(a.calls[0].left, c)...)
+		r.queried = append(r.queried, a.calls[0].left...)
 	}
 	return err
 }

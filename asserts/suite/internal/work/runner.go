@@ -18,8 +18,8 @@ type Runner struct {
 	room    []byte // for the bytes of a tensor
 	earlier lastCall
 
-	threwLast *sample.Case    // the last since left was called
-	dropped   []asserts.Fault // the changes of state by calls that are not judged
+	unjudged *sample.Case    // a call since left was called that threw, or a query
+	queried  []asserts.Fault // the changes of state by queries
 }
 
 // lastCall holds the fresh returns of the last call of an op, and its arguments if kernels may keep

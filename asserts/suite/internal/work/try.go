@@ -32,7 +32,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 		return r.Try(t, c)
 	}
 	if err != nil {
-		r.threwLast = c
+		r.unjudged = c
 		r.threw(t, c, &out.Seen, err)
 		r.judgeThrownFaults(t, c, err)
 		r.leavesState(t, c, err)
