@@ -87,11 +87,11 @@ func inForeignModule() bool {
 func worker(path string, args []string, environment func() []string) func() *exec.Cmd {
 	return func() *exec.Cmd {
 		cmd := exec.Command(path, args...)
-		// A worker is short-lived: it needs no spinning threads, and reuses its memory. Writes of a kernel outside its
-		// memory are noticed earlier without malloc's thread caches, whose marks are random too. A kernel that sets
-		// variables writes 1, not 01.
+		// A worker is short-lived: it needs no spinning threads, and reuses its memory, in one arena of malloc, as each
+		// one reserves addresses. Writes of a kernel outside its memory are noticed earlier without malloc's thread
+		// caches, whose marks are random too. A kernel that sets variables writes 1, not 01.
 		cmd.Env = append(append(os.Environ(), environment()...), "OMP_NUM_THREADS=01", "MKL_NUM_THREADS=01",
-			"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456",
+			"MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456",
 			"GLIBC_TUNABLES=glibc.malloc.tcache_count=0")
 		torch.Guard(cmd) // otherwise only the worker notices that the run has ended
 		return cmd
