@@ -32,9 +32,8 @@ func (c Config) runner(e engine.Engine) work.Runner {
 }
 
 // memoryLimit is the address space in bytes that a worker may add after it started, so that a kernel that allocates too
-// much fails at once, and does not exhaust the machine. Half is too little for a thousand results. Go's heap has an
-// eighth.
-const memoryLimit = 512 << 20
+// much fails at once, and does not exhaust the machine. Go's heap has a quarter.
+const memoryLimit = 256 << 20
 
 // heapGrowth, in percent, makes collections rare: a worker has a few megabytes, and drops its values after each case.
 const heapGrowth = 800
@@ -57,7 +56,7 @@ func Serve(e engine.Engine, cfg Config) error {
 		}
 	}
 	debug.SetGCPercent(heapGrowth)
-	debug.SetMemoryLimit(memoryLimit / 8)
+	debug.SetMemoryLimit(memoryLimit / 4)
 	os.Unsetenv(WorkerVariable) // processes that kernels start are not workers
 	s := &server{
 		Runner: cfg.runner(e), connection: c, cfg: cfg,
