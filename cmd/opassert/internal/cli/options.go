@@ -90,11 +90,11 @@ func setCases(n *int, text string) error {
 	return nil
 }
 
-// usualWorkers returns the number of processors that this process may use, and a quarter more, since
-// a processor would wait while the worker on it ends by a crash, or starts.
+// usualWorkers returns the number of processors that this process may use, and a quarter more, since a processor would
+// wait while the worker on it ends by a crash, or starts. A few need no more: each one imports torch.
 func usualWorkers() int {
 	n := runtime.GOMAXPROCS(0)
-	return min(n+(n+3)/4, mostWorkers)
+	return min(n+n/4, mostWorkers)
 }
 
 // mostWorkers is more than any machine can run.
