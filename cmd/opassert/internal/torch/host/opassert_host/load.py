@@ -1,6 +1,7 @@
 """Imports of PyTorch and of a user's modules. It is imported first, as it reports what hides modules of Python's own."""
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -57,6 +58,7 @@ def load(module):
 
 files = [int(f) for f in os.environ.pop("OPASSERT_FILES", "").split(",") if f]
 control = None if files or "OPASSERT_CONTROL" not in os.environ else socket.socket(fileno=int(os.environ["OPASSERT_CONTROL"]))
+gc.disable()  # imports make little garbage, and it looks at all that they made
 load("torch.library")
 import torch  # noqa: E402
 
@@ -66,4 +68,5 @@ import_parts()  # the first call of an op in Python would import the package
 load("torch._library.custom_ops")  # of PyTorch 2.4 and later
 for check in {"check_aliasing_constraint", "_c_check_aliasing_constraint"} & vars(torch._library.utils).keys():
     setattr(torch._library.utils, check, lambda *args, **keywords: None)  # by which custom_op rejects the faults to be found
+gc.enable()
 begin("")
