@@ -55,9 +55,7 @@ def serve(calls, stack):
     resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))
     faulthandler.enable(stack, all_threads=False)
     state.begin()
-    after = ctypes.CFUNCTYPE(None, ctypes.c_int)(state.after)
-    collect = ctypes.CFUNCTYPE(None)(gc.collect)
-    shim().oa_serve(calls, stack, after, collect)
+    shim().oa_serve(calls, stack, ctypes.CFUNCTYPE(None, ctypes.c_int)(state.after), ctypes.CFUNCTYPE(None)(gc.collect))
     os._exit(0)
 
 
@@ -92,8 +90,7 @@ def import_modules():
 def loaded():
     """Returns the files of all that is imported, and of libraries."""
     files = {vars(module).get("__file__") for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)}
-    with open("/proc/self/maps", errors="replace") as maps:
-        files.update(line[line.find("/") :].strip() for line in maps)
+    files.update(line[line.find("/") :].strip() for line in open("/proc/self/maps", errors="replace"))
     return sorted(file for file in files if isinstance(file, str) and os.path.isabs(file))
 
 

@@ -213,6 +213,9 @@ class State:
             self.said += changed.decode("utf-8", "replace").split("\n")
             torch.set_default_dtype(torch.get_default_dtype())  # and with it torch.Storage
         imported, self.modules = len(sys.modules) != self.modules, len(sys.modules)
+        if imported:
+            gc.collect()
+            gc.freeze()  # later collections need not visit what imports made
         if self.quick != [read() for read in READS]:
             self.look_at_settings(imported)
         self.look_at_generators()
