@@ -35,9 +35,6 @@ func (c Config) runner(e engine.Engine) work.Runner {
 // much fails at once, and does not exhaust the machine. Go's heap has a quarter.
 const memoryLimit = 256 << 20
 
-// heapGrowth, in percent, makes collections rare: a worker has a few megabytes, and drops its values after each case.
-const heapGrowth = 800
-
 // Serve runs a worker: it answers requests until the run ends it.
 func Serve(e engine.Engine, cfg Config) error {
 	c, err := connected()
@@ -55,7 +52,6 @@ func Serve(e engine.Engine, cfg Config) error {
 			return err
 		}
 	}
-	debug.SetGCPercent(heapGrowth)
 	debug.SetMemoryLimit(memoryLimit / 4)
 	os.Unsetenv(WorkerVariable) // processes that kernels start are not workers
 	s := &server{
