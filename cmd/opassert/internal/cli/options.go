@@ -91,7 +91,7 @@ func setCases(n *int, text string) error {
 }
 
 // usualWorkers returns the number of processors that this process may use, and a quarter more, since a processor would
-// wait while the worker on it ends by a crash, or starts. A few need no more: each one imports torch.
+// wait while the worker on it ends by a crash, or starts. One to three have no more: each worker imports torch.
 func usualWorkers() int {
 	n := runtime.GOMAXPROCS(0)
 	return min(n+n/4, mostWorkers)
