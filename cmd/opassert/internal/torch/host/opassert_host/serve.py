@@ -90,7 +90,8 @@ def import_modules():
 def loaded():
     """Returns the files of all that is imported, and of libraries."""
     files = {vars(module).get("__file__") for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)}
-    files.update(line[line.find("/") :].strip() for line in open("/proc/self/maps", errors="replace"))
+    with open("/proc/self/maps", errors="replace") as maps:
+        files.update(line[line.find("/") :].strip() for line in maps)
     return sorted(file for file in files if isinstance(file, str) and os.path.isabs(file))
 
 
