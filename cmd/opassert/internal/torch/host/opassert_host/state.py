@@ -208,14 +208,14 @@ class State:
 
     def look(self):
         """Notes changed state, and restores it."""
+        imported, self.modules = len(sys.modules) != self.modules, len(sys.modules)
+        if imported:
+            gc.collect()  # first, as it calls finalizers
+            gc.freeze()  # later collections need not visit what imports made
         self.look_at_modes()
         if changed := shim().oa_changed():  # of the settings that libraries share: see state.cpp
             self.said += changed.decode("utf-8", "replace").split("\n")
             torch.set_default_dtype(torch.get_default_dtype())  # and with it torch.Storage
-        imported, self.modules = len(sys.modules) != self.modules, len(sys.modules)
-        if imported:
-            gc.collect()
-            gc.freeze()  # later collections need not visit what imports made
         if self.quick != [read() for read in READS]:
             self.look_at_settings(imported)
         self.look_at_generators()
